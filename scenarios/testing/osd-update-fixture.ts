@@ -120,7 +120,9 @@ const stepMs = 500
 
 /** A Ceph cluster, all up and clean, before any operator has come. */
 export async function openUpdateFixture(options: UpdateFixtureOptions = {}): Promise<UpdateFixture> {
-  const { seed = 1, annotations = {}, patienceSeconds = 3 } = options
+  const { seed = 1, patienceSeconds = 3 } = options
+  // Nobody updates mons here unless the scenario does.
+  const annotations = { 'cofferdam.io/update-mons-first': 'false', ...options.annotations }
   const description = parseClusterFile(clusterFile(options), 'the scenario')
   const described = description.ceph as CephClusterDescription
   const scenario = openScenario(seed)

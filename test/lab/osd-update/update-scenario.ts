@@ -61,7 +61,12 @@ export function updateScenario(lab: Lab) {
       await lab.kubectl('create', 'serviceaccount', 'rook-ceph-osd', '-n', namespace)
       await lab.growWith('registry.example/rook/ceph:v1.18.8')
     },
-    wantImage: (image: string) => change({ spec: { cephVersion: { image } } }),
+    /** Mons are not updated in the lab. */
+    wantImage: (image: string) =>
+      change({
+        metadata: { annotations: { 'cofferdam.io/update-mons-first': 'false' } },
+        spec: { cephVersion: { image } },
+      }),
     /** Ids of OSDs whose Deployments have this image. */
     osdsWith: (image: string) => osdsOf(image).map(osdOf),
     async isThrough(image: string): Promise<boolean> {

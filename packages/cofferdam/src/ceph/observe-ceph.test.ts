@@ -51,6 +51,7 @@ describe('Ceph at one epoch', () => {
         crush: crush.known && crush.value,
         pgs: pgs.known && pgs.value,
         flags: ['sortbitwise', 'recovery_deletes', 'purged_snapdirs', 'pglog_hardlimit'],
+        requiredRelease: 'pacific',
         bucketFlags: {},
       },
     })

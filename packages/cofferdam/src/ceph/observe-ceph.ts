@@ -123,7 +123,7 @@ function assembleAnew(parts: Parts): Observed<CephMap> {
   const { dump, crush, typeNames, pgs } = parts
   const gap = findGap(parts)
   if (gap !== undefined) return unknown(gap)
-  const { fsid, epoch, osds, repeatedOsds, pools, flags, bucketFlags } = dump
+  const { fsid, epoch, osds, repeatedOsds, pools, flags, bucketFlags, requiredRelease } = dump
   const sites = siteRulesOf(dump.stretched ?? [], typeNames)
   return known({
     fsid,
@@ -135,6 +135,7 @@ function assembleAnew(parts: Parts): Observed<CephMap> {
     pgs,
     ...(sites.length > 0 && { sites }),
     flags,
+    ...(requiredRelease !== undefined && { requiredRelease }),
     bucketFlags,
   })
 }

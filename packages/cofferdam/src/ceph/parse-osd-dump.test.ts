@@ -26,7 +26,7 @@ describe('osd dump of a real Ceph', () => {
       sample: 'flags-osd-dump',
       then: {
         epoch: 42,
-        osds: [osd(0, { upFrom: 19 }), osd(7, { upFrom: 22 })],
+        osds: [osd(0, { upFrom: 19 }), osd(7, { upFrom: 22, hasNoout: true })],
         flags: ['norebalance', ...flags],
         bucketFlags: { r0h0: ['noout'] },
       },
@@ -46,9 +46,19 @@ describe('osd dump of a real Ceph', () => {
   it.each(Object.entries(cases))('%s', (_, { sample, then }) => {
     expect(parseOsdDump(readSample(sample))).toEqual({
       known: true,
-      value: { fsid, pools, pgCounts, flags, bucketFlags: {}, ...then },
+      value: { fsid, pools, pgCounts, flags, requiredRelease: 'pacific', bucketFlags: {}, ...then },
     })
   })
+})
+
+it('an OSD that carries noout itself is told from one whose host does: only its own flag can be taken from it', () => {
+  const shared = { up: 1, in: 1, up_from: 1, down_at: 0 }
+  const osds = [
+    { ...shared, osd: 0, state: ['exists', 'noout', 'up'] },
+    { ...shared, osd: 1, state: ['exists', 'up'] },
+  ]
+  const parsed = parseOsdDump({ epoch: 7, fsid: 'f', flags: '', osds, pools: [], crush_node_flags: { h: ['noout'] } })
+  expect(parsed.known && parsed.value.osds.map(({ hasNoout }) => hasNoout)).toEqual([true, undefined])
 })
 
 describe('an osd dump that lacks something', () => {

@@ -27,6 +27,7 @@ export interface OsdDump {
   /** Pools that are stretched over sites, each with the number of the CRUSH type of those. Absent where there is none. */
   readonly stretched?: readonly { readonly id: number; readonly siteType: number }[]
   readonly flags: readonly string[]
+  readonly requiredRelease?: string
   readonly bucketFlags: Readonly<Record<string, readonly string[]>>
 }
 
@@ -53,6 +54,7 @@ export function parseOsdDump(json: unknown): Observed<OsdDump> {
       flags: textAt(dump['flags'], 'flags')
         .split(',')
         .filter((flag) => flag !== ''),
+      ...(typeof dump['require_osd_release'] === 'string' && { requiredRelease: dump['require_osd_release'] }),
       bucketFlags: readBucketFlags(dump['crush_node_flags']),
     }
   })
@@ -71,6 +73,7 @@ function readOsd(value: unknown, where: string): CephOsd {
     isIn: flagAt(osd['in'], `${where}.in`),
     upFrom: countAt(osd['up_from'], `${where}.up_from`),
     downAt: countAt(osd['down_at'], `${where}.down_at`),
+    ...(Array.isArray(osd['state']) && osd['state'].includes('noout') && { hasNoout: true as const }),
   }
 }
 

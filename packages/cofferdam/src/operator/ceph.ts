@@ -11,6 +11,7 @@ import { observeQuorum } from '../ceph/observe-quorum.ts'
 import { observeStatus } from '../ceph/observe-status.ts'
 import { askOkToStop, askStoppable } from '../ceph/ok-to-stop.ts'
 import { askOkToUpgrade } from '../ceph/ok-to-upgrade.ts'
+import { applyOsdNoout } from '../ceph/osd-noout.ts'
 import { compilePgPattern } from '../ceph/pg-pattern.ts'
 import type { CephPorts } from '../ceph/reader/ceph-ports.ts'
 import { CephReader } from '../ceph/reader/ceph-reader.ts'
@@ -76,6 +77,11 @@ export function buildCephPorts({ ceph, parsers, buildIndex, clock, dryRun, log, 
       if (!dryRun) return applyNoout(commands, wanted, { ...limits, signal })
       log.info({ ...wanted }, 'dry run: would change noout')
       return { set: [], unset: [], gone: [], failed: [] }
+    },
+    async applyOsdNoout(commands, wanted, signal) {
+      if (!dryRun) return applyOsdNoout(commands, wanted, { ...limits, signal })
+      log.info({ ...wanted }, 'dry run: would change noout of OSDs')
+      return []
     },
     compilePgPattern,
   }

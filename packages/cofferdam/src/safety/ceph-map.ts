@@ -7,6 +7,8 @@ export interface CephOsd {
   readonly upFrom: number
   /** The epoch in which it last went down, 0 when it never did. */
   readonly downAt: number
+  /** It carries noout itself; flags of CRUSH buckets above it do not count here. Left out where it does not. */
+  readonly hasNoout?: true
 }
 
 export interface CrushBucket {
@@ -92,6 +94,8 @@ export interface CephMap {
   readonly sites?: readonly SiteRule[]
   /** Cluster-wide flags: `noout`, `sortbitwise` ... */
   readonly flags: readonly string[]
+  /** The oldest release that OSDs may run: `squid`. Left out where Ceph does not say. */
+  readonly requiredRelease?: string
   /** Flags on CRUSH buckets: `{ "zone-a": ["noout"] }`. */
   readonly bucketFlags: Readonly<Record<string, readonly string[]>>
 }

@@ -160,7 +160,7 @@ function buildDaemon(daemon: Daemon, ceph: CephClusterDescription, options: Daem
     metadata: {
       name: `rook-ceph-${daemon.name}`,
       namespace,
-      labels: { ...labels, 'rook-version': 'v1.18.8', 'ceph-version': '19.2.3-0' },
+      labels: { ...labels, 'rook-version': 'v1.18.8', 'ceph-version': '16.2.15-0' },
       ownerReferences: [ownerReference(options.ownerOf(owner.kind, owner.name))],
     },
     spec: {

@@ -95,7 +95,7 @@ describe('the daemons are deployed as Rook deploys them', () => {
       metadata: {
         name: 'rook-ceph-osd-1',
         namespace: 'rook-ceph',
-        labels: { ...labels, 'rook-version': 'v1.18.8', 'ceph-version': '19.2.3-0' },
+        labels: { ...labels, 'rook-version': 'v1.18.8', 'ceph-version': '16.2.15-0' },
         ownerReferences: [
           {
             apiVersion: 'ceph.rook.io/v1',

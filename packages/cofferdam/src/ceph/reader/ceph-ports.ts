@@ -1,6 +1,7 @@
 import type { Observed } from '../../shared/observed.ts'
 import type { CephCommands } from '../ceph-commands.ts'
 import type { OkToUpgradeAnswer, UpgradeQuestion } from '../ok-to-upgrade-answer.ts'
+import type { OsdNooutFailures, OsdNooutWanted } from '../osd-noout.ts'
 import type { CephReader } from './ceph-reader.ts'
 
 /** How controllers ask things of Ceph; what speaks to it is wired from outside. */
@@ -27,6 +28,8 @@ export interface CephPorts {
   ): Promise<Observed<OkToUpgradeAnswer>>
   observeOsdVersions(ceph: CephCommands, signal: AbortSignal): Promise<Observed<ReadonlyMap<number, string>>>
   applyNoout(ceph: CephCommands, wanted: NooutWanted, signal: AbortSignal): Promise<NooutOutcome>
+  /** For single OSDs. Returns what failed, in words. */
+  applyOsdNoout(ceph: CephCommands, wanted: OsdNooutWanted, signal: AbortSignal): Promise<OsdNooutFailures>
   /** Undefined: the default pattern. */
   compilePgPattern(pattern: string | undefined): Observed<(state: string) => boolean>
 }

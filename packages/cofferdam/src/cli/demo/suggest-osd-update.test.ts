@@ -27,7 +27,7 @@ it('updates every OSD to the next image, with the names of the cluster, and adds
       says: 'Update all 3 OSDs, up to 3 at a time where their data allows it, and give n1 another disk meanwhile',
       lines: [
         'cofferdam plan osd-update --max-parallel 3',
-        'kubectl -n rook-ceph annotate cephcluster ceph cofferdam.io/update-max-in-parallel=3',
+        'kubectl -n rook-ceph annotate cephcluster ceph cofferdam.io/update-max-in-parallel=3 cofferdam.io/update-mons-first=false',
         patch,
         'kubectl annotate node n1 cofferdam.io/disks=sdx',
         'cofferdam status',
@@ -42,7 +42,7 @@ it('leaves the disk out where no OSDs are added', () => {
       says: 'Update all 3 OSDs, up to 3 at a time where their data allows it',
       lines: [
         'cofferdam plan osd-update --max-parallel 3',
-        'kubectl -n rook-ceph annotate cephcluster ceph cofferdam.io/update-max-in-parallel=3',
+        'kubectl -n rook-ceph annotate cephcluster ceph cofferdam.io/update-max-in-parallel=3 cofferdam.io/update-mons-first=false',
         patch,
         'cofferdam status',
       ],

@@ -37,7 +37,7 @@ export function suggestUpdate(
       says: `Update all ${osds.length} OSDs, up to ${most} at a time where their data allows it${grows ? `, and give ${node} another disk meanwhile` : ''}`,
       lines: [
         `${calledAs} plan osd-update --max-parallel ${most}`,
-        `kubectl -n ${namespace} annotate cephcluster ${name} cofferdam.io/update-max-in-parallel=${most}`,
+        `kubectl -n ${namespace} annotate cephcluster ${name} cofferdam.io/update-max-in-parallel=${most} cofferdam.io/update-mons-first=false`,
         `kubectl -n ${namespace} patch cephcluster ${name} --type merge -p '{"spec":{"cephVersion":{"image":"${image}"}}}'`,
         ...(grows ? [`kubectl annotate node ${node} cofferdam.io/disks=sdx`] : []),
         `${calledAs} status`,

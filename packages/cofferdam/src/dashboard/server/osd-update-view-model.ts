@@ -122,6 +122,7 @@ const words: Readonly<Partial<Record<Reason, string>>> = {
   ChecksDisagree: 'is stopped: its two checks disagree',
   ClusterDeleted: 'has ended: the CephCluster is being deleted',
   DrainFirst: 'waits: a drain is first in the queue',
+  MonsNotUpdated: 'waits until mons and mgrs are updated',
   OsdUpdateBlocked: 'waits until another OSD can stop',
   OsdUpdateOff: 'is switched off',
   OsdUpdateSoaks: 'observes the updated OSDs for a while',

@@ -33,6 +33,20 @@ export function startRestart(api: KubeApi, { osd, pods, by }: Eviction, signal: 
   })
 }
 
+/** Writes labels of a Deployment if it still is what was seen; if not, the label of another time is as good. */
+export async function relabel(
+  api: Pick<KubeApi, 'update'>,
+  deployment: Deployment,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await api.update(deployments, deployment, { signal })
+  } catch (error) {
+    // A refusal of this one object is reported where it matters, when it is to be updated.
+    if (failedStart(0, error).result === 'unsure') throw error
+  }
+}
+
 /** Deletes the very Deployment that was seen: a new one of the same name is another OSD. Returns whether it did. */
 export async function removeDeployment(
   api: Pick<KubeApi, 'delete'>,

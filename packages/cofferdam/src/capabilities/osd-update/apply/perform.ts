@@ -10,13 +10,13 @@ import type { StartOutcome } from '../domain/start-outcome.ts'
 import type { AskStep, EvictStep, HoldStep, ReportStep, UpdateStep, WriteStep } from '../domain/steps.ts'
 import type { UpdateMemory, UpdatePass } from '../observe/observe-pass.ts'
 import type { OsdUpdateReporter, UpdateReports } from '../report/report.ts'
-import { removeDeployment, startRestart, startUpdate } from './apply.ts'
+import { relabel, removeDeployment, startRestart, startUpdate } from './apply.ts'
 import { changeLabel, readRookPass, requestPass } from './pace.ts'
 import { writeRecord } from './record.ts'
 
 export interface PerformPorts {
   readonly api: KubeApi
-  readonly ceph: Pick<CephPorts, 'askOkToStop'>
+  readonly ceph: Pick<CephPorts, 'askOkToStop' | 'applyOsdNoout' | 'observeOsdVersions'>
   readonly osdDeployments: Pick<WatchView<Deployment>, 'whenSeen'>
   readonly reports: Pick<UpdateReports, 'events' | 'countDisagreement'>
   /** Which of these OSDs Ceph has lost, and which of those it could do without. */
@@ -60,6 +60,8 @@ export class UpdatePerformer implements Performers<UpdateStep> {
         return this.#askOkToStop(step)
       case 'restart-ways':
         return this.#readWays(step)
+      case 'osd-versions':
+        return this.#askVersions()
       case 'lost-osds':
         return this.#askLost(step)
     }
@@ -106,6 +108,17 @@ export class UpdatePerformer implements Performers<UpdateStep> {
       pass.hear({ begun: { intent: step.intent, outcomes, isTriedAgain: true } })
       return 'learned'
     }
+    if (step.write === 'flags') {
+      const commands = this.#commands()
+      const failures =
+        commands === undefined ? [] : await this.#ports.ceph.applyOsdNoout(commands, step.noout, this.#signal)
+      if (failures.length > 0) pass.hear({ flagFailures: failures })
+      return 'done'
+    }
+    if (step.write === 'version-labels') {
+      for (const deployment of step.deployments) await relabel(api, deployment, this.#signal)
+      return 'done'
+    }
     if (step.write === 'removals') {
       const removed: LostDeployment[] = []
       for (const lost of step.lost) if (await removeDeployment(api, lost, this.#signal)) removed.push(lost)
@@ -136,9 +149,10 @@ export class UpdatePerformer implements Performers<UpdateStep> {
   }
 
   readonly report = async (step: ReportStep): Promise<StepOutcome> => {
-    const { key, cluster, recorded } = this.#pass
+    const { key, cluster, recorded, heard } = this.#pass
     if (step.report === 'decision') {
-      await this.#reporter.report({ key, cluster, recorded, decision: step.decision, problems: step.problems })
+      const problems = [...step.problems, ...(heard.flagFailures ?? [])]
+      await this.#reporter.report({ key, cluster, recorded, decision: step.decision, problems })
     } else if (step.report === 'held') {
       for (const { uid, why } of step.pods) this.#memory.observer.noteHeld(uid, why)
     } else {
@@ -241,6 +255,16 @@ export class UpdatePerformer implements Performers<UpdateStep> {
         ? unknown('no way to reach this Ceph is known')
         : await this.#ports.observeLostOsds(commands, osds, this.#signal)
     this.#pass.hear({ lost })
+    return 'learned'
+  }
+
+  async #askVersions(): Promise<StepOutcome> {
+    const commands = this.#commands()
+    const versions =
+      commands === undefined
+        ? unknown('no way to reach this Ceph is known')
+        : await this.#ports.ceph.observeOsdVersions(commands, this.#asking)
+    this.#pass.hear({ versions })
     return 'learned'
   }
 

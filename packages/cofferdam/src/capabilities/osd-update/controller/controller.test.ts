@@ -107,6 +107,8 @@ describe('an OSD that does not come back', () => {
     expect(await fixture.images()).toEqual([cephImage, newImage])
     const record = await fixture.updateRecord()
     expect(record).toMatchObject({ record: { frozen: { why: expect.stringContaining('its pod is not ready') } } })
+    // It is on record when its noout is gone.
+    await fixture.watch(20)
     fixture.written.length = 0
     await fixture.watch(300)
     expect(fixture.written).toEqual([])

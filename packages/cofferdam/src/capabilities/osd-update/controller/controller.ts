@@ -88,6 +88,11 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
       follower.follow(osdDeployments, enqueue)
       follower.follow(osdPods, enqueue)
       follower.followForAll(ports.rook.operators, enqueue)
+      const undaemoned = views.daemons.subscribe((change) => {
+        const { namespace } = (change.type === 'removed' ? change.previous : change.value).metadata
+        for (const cluster of clusters.byIndex('namespace', namespace)) enqueue(keyText(keyOf(cluster)))
+      })
+      signal.addEventListener('abort', undaemoned, { once: true })
       const ending = nodes.subscribe((change) => {
         // One that comes or goes decides where OSDs are pinned to.
         if (change.type !== 'resynced') for (const key of seenClusters.keys()) enqueue(key)
@@ -110,7 +115,7 @@ export function createOsdUpdate(ports: OsdUpdatePorts): Controller {
         // Who holds the storage may be unknown: then nothing starts.
         void ledgers.whenSynced(signal).then(enqueueAll, () => {})
       }
-      const needed = [clusters, osdDeployments, osdPods, nodes, views.budgets, ports.rook.operators]
+      const needed = [clusters, osdDeployments, osdPods, nodes, views.daemons, views.budgets, ports.rook.operators]
       await Promise.all(needed.map((view) => view.whenSynced(signal)))
       enqueueAll()
     },

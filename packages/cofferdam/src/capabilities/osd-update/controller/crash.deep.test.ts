@@ -9,7 +9,7 @@ const controllers = ['osd-update', 'disruption-ledger', 'node-disruption'] as co
 /** One OSD on each node: every kind of write comes up, and none of them more often than it tells something. */
 const threeOsds = smallCluster.replace('perNode: 2', 'perNode: 1').replace('pgs: 16', 'pgs: 8')
 
-it('an operator that dies after any of its writes: the next one ends the update, each OSD is restarted once, and no placement group is ever out of reach', async () => {
+it('an operator that dies after any of its writes: the next one ends the update, each OSD is restarted once, no noout is left, and no placement group is ever out of reach', async () => {
   const ends: string[] = []
   for (let writes = 0; writes < 60; writes += 1) {
     const fixture = await openOsdUpdateFixture(threeOsds)
@@ -31,6 +31,7 @@ it('an operator that dies after any of its writes: the next one ends the update,
       ({ metadata }) => metadata.annotations?.['deployment.kubernetes.io/revision'],
     )
     expect([writes, revisions]).toEqual([writes, ['2', '2', '2']])
+    expect([writes, await fixture.nooutOsds()]).toEqual([writes, []])
     const { status } = await ledgerObject(fixture.api)
     const parsed = await fixture.updateRecord()
     expect([parsed, status?.entries ?? []]).toMatchObject([{ record: { failed: [], frozen: undefined } }, []])

@@ -39,6 +39,7 @@ it('an update is seen in the figures while it lasts, and they go with the cluste
       `${of('rounds_lower_bound')} 0`,
       `${of('left_seconds')} 0`,
       `${of('frozen_bool')} 0`,
+      `${of('checks_off_bool')} 0`,
       counted,
     ].sort(),
   )

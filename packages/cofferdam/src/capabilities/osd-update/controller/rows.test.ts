@@ -130,12 +130,23 @@ describe('what holds an update back', () => {
     expect(before).toEqual([[], [], ['Warning PgsNotClean']])
   })
 
-  it("against Ceph's no nothing goes, not even a single OSD by continueUpgradeAfterChecksEvenIfNotHealthy, which is about health and about nothing else (49)", async () => {
+  it("against Ceph's no nothing goes for a minute; with continueUpgradeAfterChecksEvenIfNotHealthy OSDs go then, one at a time and each with a warning (49)", async () => {
     await open('2')
     await fixture.patchCluster({ spec: { continueUpgradeAfterChecksEvenIfNotHealthy: true } })
     fixture.ceph.controls.lieOkToStop('no')
     await fixture.wantImage(newImage)
-    await fixture.seconds(120)
+    await fixture.seconds(55)
+    expect([await updated(), (await fixture.told()).includes('Warning CephDisagrees')]).toEqual([[], true])
+    expect(await until(all)).toBe(true)
+    const warnings = (await fixture.told()).filter((one) => one === 'Warning UpdateChecksOverridden')
+    expect([warnings.length, fixture.mostDown()]).toEqual([6, 1])
+  })
+
+  it("against Ceph's no nothing goes at all where no flag is set", async () => {
+    await open('2')
+    fixture.ceph.controls.lieOkToStop('no')
+    await fixture.wantImage(newImage)
+    await fixture.seconds(300)
     expect([await updated(), (await fixture.told()).includes('Warning CephDisagrees')]).toEqual([[], true])
   })
 

@@ -4,6 +4,7 @@ import { decideOsdUpdate } from './decide.ts'
 import { decideRemoval, type LostDeployment, type LostOsds } from './decide-removal.ts'
 import { asking, soonest, type UpdatePassDecision } from './pass-end.ts'
 import type { UpdatePassSnapshot } from './pass-snapshot.ts'
+import { releaseRecheckSeconds } from './release-check.ts'
 import type { UpdateStep } from './steps.ts'
 import { recordWrite } from './stored-update.ts'
 
@@ -29,7 +30,12 @@ export function decideAtRest(pass: UpdatePassSnapshot): UpdatePassDecision {
   const recheckAfterSeconds = isReadable ? decision.recheckAfterSeconds : recheckSeconds
   return {
     steps,
-    recheckAfterSeconds: soonest(recheckAfterSeconds, wakeAfterSeconds, removal?.recheckAfterSeconds),
+    recheckAfterSeconds: soonest(
+      recheckAfterSeconds,
+      wakeAfterSeconds,
+      removal?.recheckAfterSeconds,
+      decision.record.release?.lag === undefined ? undefined : releaseRecheckSeconds,
+    ),
     isAtRest: true,
   }
 }

@@ -43,12 +43,15 @@ it('a pass that dies after any step has started nothing but what is held, on rec
   expect([...kinds].sort()).toEqual([
     'ask map',
     'ask ok-to-stop',
+    'ask osd-versions',
     'ask trial',
     'hold acquire',
     'hold keep',
     'hold release',
     'report decision',
     'write deployments',
+    'write flags',
     'write record',
+    'write version-labels',
   ])
 })

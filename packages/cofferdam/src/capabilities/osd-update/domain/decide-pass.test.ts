@@ -22,6 +22,7 @@ it('a start is held, agreed by Ceph and on record, in this order, before the Dep
       'ask trial',
       'ask ok-to-stop',
       'write record',
+      'write flags',
       'write deployments',
       'hold keep',
       'report decision',

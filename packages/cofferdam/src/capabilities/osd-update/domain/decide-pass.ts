@@ -3,8 +3,10 @@ import { decideAtRest } from './decide-at-rest.ts'
 import { paceFirst } from './decide-pace.ts'
 import { decideAfterStarts, decideStarts } from './decide-starts.ts'
 import type { OsdUpdateDecision } from './decision.ts'
-import { asking, closing, needsHold, notesOf, type UpdatePassDecision } from './pass-end.ts'
+import { asking, closing, needsHold, notesOf, soonest, type UpdatePassDecision } from './pass-end.ts'
 import type { UpdatePassSnapshot } from './pass-snapshot.ts'
+import { checkRelease, isReleaseCheckDue, relabelled, releaseRecheckSeconds } from './release-check.ts'
+import type { UpdateStep } from './steps.ts'
 
 /**
  * What a pass over one cluster does next, in this order: ask Ceph for its map; let it name a batch where the settings leave it the
@@ -29,13 +31,38 @@ export function decideUpdatePass(pass: UpdatePassSnapshot): UpdatePassDecision {
   return decision.start.length > 0 ? decideStarts(pass, decision) : decideWithoutStarts(pass, decision)
 }
 
-function decideWithoutStarts(pass: UpdatePassSnapshot, decision: OsdUpdateDecision): UpdatePassDecision {
-  const { running } = decision.progress
+function decideWithoutStarts(pass: UpdatePassSnapshot, decided: OsdUpdateDecision): UpdatePassDecision {
+  const { seen, heard, deployments } = pass
+  const { running, waiting } = decided.progress
+  const isCheckDue = running.length + waiting === 0 && isReleaseCheckDue(decided.record, seen.nowMs)
+  const isAsked = seen.cluster.mode !== 'off' && seen.ceph?.known === true && isCheckDue
+  if (isAsked && heard.versions === undefined) return asking({ do: 'ask', ask: 'osd-versions' })
+  const versions = isAsked && heard.versions?.known === true ? heard.versions.value : undefined
+  const decision = versions === undefined ? decided : withRelease(decided, seen, versions)
   const end = closing(pass, {
     decision,
     notes: notesOf(pass.stored.starts, running, decision),
     // The hold was acquired for a start that is not wanted any more.
     isIdle: pass.heard.hold?.isAcquired === true && running.length === 0,
   })
-  return { ...end, steps: [...needsHold(pass, decision), ...end.steps] }
+  const labelled = versions !== undefined && seen.cluster.mode === 'own' ? relabelled(deployments, versions) : []
+  const labels: UpdateStep[] =
+    labelled.length === 0 ? [] : [{ do: 'write', write: 'version-labels', deployments: labelled }]
+  return {
+    ...end,
+    steps: [...needsHold(pass, decision), ...labels, ...end.steps],
+    recheckAfterSeconds: soonest(
+      end.recheckAfterSeconds,
+      isAsked && versions === undefined ? releaseRecheckSeconds : undefined,
+    ),
+  }
+}
+
+function withRelease(
+  decision: OsdUpdateDecision,
+  { ceph, nowMs }: UpdatePassSnapshot['seen'],
+  versions: ReadonlyMap<number, string>,
+): OsdUpdateDecision {
+  if (ceph?.known !== true) return decision
+  return { ...decision, record: { ...decision.record, release: checkRelease(ceph.value, versions, nowMs) } }
 }

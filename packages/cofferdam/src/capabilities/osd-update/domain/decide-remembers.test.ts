@@ -48,6 +48,7 @@ describe('what is remembered of an update', () => {
         lastEndedMs: undefined,
         settledMs: nowMs - 900_000,
         wereDown: [0],
+        noout: [1],
         done: 0,
       },
     ])

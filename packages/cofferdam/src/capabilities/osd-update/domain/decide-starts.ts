@@ -13,6 +13,7 @@ import { doesRestart, startedDeployment } from './started-deployment.ts'
 import type { AskStep, Eviction, UpdateStep } from './steps.ts'
 import { stoppableOsds } from './stoppable-osds.ts'
 import { recordWrite, type StartNote, type StartNotes } from './stored-update.ts'
+import { withNooutOf } from './update-noout.ts'
 import { withFailure } from './update-record.ts'
 
 /**
@@ -70,7 +71,7 @@ function refused(
   const { seen, stored, refusedSinceMs = seen.nowMs } = pass
   const { answer, asked, running } = given
   const isIdle = running.length === 0
-  const untouched = { ...decision, progress: beforeStarts(decision, running) }
+  const untouched = { ...withNooutOf(decision, []), progress: beforeStarts(decision, running) }
   const refusedForMs = isIdle ? seen.nowMs - refusedSinceMs : undefined
   const refusal = refusedByCeph(untouched, { answer, asked, refusedForMs })
   return closing(pass, { decision: refusal, notes: notesOf(stored.starts, running, decision), isIdle })
@@ -96,7 +97,12 @@ function beginUpdates(
     return deployment !== undefined && doesRestart(deployment, cluster)
   })
   const intent = intentOf(pass, decision, { running, untouched, restarting, markMs })
-  return asking(...recordOf(pass, intent), { do: 'write', write: 'deployments', starts, intent })
+  return asking(...recordOf(pass, intent), ...flagsOf(intent.decision), {
+    do: 'write',
+    write: 'deployments',
+    starts,
+    intent,
+  })
 }
 
 /** Beside Rook, which updates those that it is not kept from. */
@@ -116,7 +122,12 @@ function beginRound(
     .filter((osd) => !found.has(osd))
     .map((osd): StartOutcome => ({ osd, result: 'later', why: 'its Deployment is gone' }))
   const intent = intentOf(pass, decision, { running, untouched, restarting: [...found], markMs })
-  return asking(...recordOf(pass, intent), { do: 'write', write: 'round', changes, intent })
+  return asking(...recordOf(pass, intent), ...flagsOf(intent.decision), {
+    do: 'write',
+    write: 'round',
+    changes,
+    intent,
+  })
 }
 
 /** Beside Rook: its Deployment makes another pod when the old one is evicted or deleted. */
@@ -149,7 +160,12 @@ function beginRestarts(
   const intent = intentOf(pass, decision, { running, untouched, restarting: going, markMs })
   if (going.length === 0) return decideAfterStarts(pass, { intent, outcomes: [], isTriedAgain: true })
   const evictions = going.map((osd) => evictionOf(pass, osd, ways.ways.get(osd)))
-  return asking(...recordOf(pass, intent), { do: 'evict', evictions, intent, isAgain: false })
+  return asking(...recordOf(pass, intent), ...flagsOf(intent.decision), {
+    do: 'evict',
+    evictions,
+    intent,
+    isAgain: false,
+  })
 }
 
 /** OSDs were touched: what came of it is recorded and reported. */
@@ -245,12 +261,18 @@ function intentOf(
   const { overrides } = seen.record
   return {
     nowMs: seen.nowMs,
-    decision,
+    decision: withNooutOf(decision, restarting),
     running,
     notes,
     untouched,
     ...(overrides !== undefined && { overridesBefore: overrides }),
   }
+}
+
+/** Set after it is on record and before anything stops. */
+function flagsOf({ noout }: OsdUpdateDecision): UpdateStep[] {
+  const set = noout?.set ?? []
+  return set.length === 0 ? [] : [{ do: 'write', write: 'flags', noout: { set, unset: [] } }]
 }
 
 /**

@@ -7,12 +7,14 @@ import { overrideStarts, withOverride } from './override-start.ts'
 import { paceGate } from './pace-gate.ts'
 import { osdsInParallel } from './parallel-limit.ts'
 import { recheckRound } from './recheck-round.ts'
+import { isReleaseCheckDue } from './release-check.ts'
 import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdateRecord } from './snapshot.ts'
 import { type SortedOsds, sortOsds, upOsds } from './sort-osds.ts'
 import type { CephChoice } from './start-input.ts'
 import { withTurns } from './turn-for-drains.ts'
 import { isHeldForUpdate, wantedUpdateClaim } from './update-claim.ts'
 import { firstGate, type Gate } from './update-gates.ts'
+import { decideUpdateNoout } from './update-noout.ts'
 import { overrideInForce } from './update-override.ts'
 import { progressOf } from './update-progress.ts'
 import type { UpdateSettings } from './update-settings.ts'
@@ -29,7 +31,9 @@ const rookSeconds = 2
 /** Whether the decision needs to know Ceph. When not, nobody asks it anything. */
 export function needsCeph(snapshot: Omit<OsdUpdateSnapshot, 'ceph'>): boolean {
   const record = recordOfGeneration(snapshot)
-  return hasWork(sortOsds({ ...snapshot, ceph: undefined }, record), record, snapshot.osds) || isHeldForUpdate(snapshot)
+  const isWorking = hasWork(sortOsds({ ...snapshot, ceph: undefined }, record), record, snapshot.osds)
+  const isCheckDue = snapshot.cluster.mode !== 'off' && isReleaseCheckDue(record, snapshot.nowMs)
+  return isWorking || isHeldForUpdate(snapshot) || isCheckDue
 }
 
 /**
@@ -63,7 +67,8 @@ export function decideOsdUpdate(snapshot: OsdUpdateSnapshot, recheck = recheckRo
     seen && isPending && gate === undefined
       ? overrideStarts({ snapshot, seen, sorted, running, record: judged, chosen: planned })
       : planned
-  const record = isWorking ? withOpened(withStarts(noted, chosen, snapshot, seen), chosen.start, snapshot) : noted
+  const begun = isWorking ? withOpened(withStarts(noted, chosen, snapshot, seen), chosen.start, snapshot) : noted
+  const { noout, record } = decideUpdateNoout(snapshot, seen, { record: begun, running, start: chosen.start })
   const claim = claimOf(snapshot, { seen, isActive: running.length + chosen.start.length > 0, sorted, chosen })
   const { mode, settings } = snapshot.cluster
   // What Rook does with its settings beside us is not ours to warn of.
@@ -77,6 +82,7 @@ export function decideOsdUpdate(snapshot: OsdUpdateSnapshot, recheck = recheckRo
     ...(chosen.ask && { ask: chosen.ask }),
     ...(chosen.override && { override: chosen.override }),
     ...(checksOff !== undefined && { checksOff }),
+    ...(noout.set.length + noout.unset.length > 0 && { noout }),
     blocked,
     ...(claim && { claim }),
     record,
@@ -95,8 +101,8 @@ function hasPending({ pending, again }: SortedOsds): boolean {
 }
 
 /** A failed OSD is queried in Ceph only when Kubernetes has it back: a dead disk must not cost a question for ever. */
-function hasWork(sorted: SortedOsds, { failed }: UpdateRecord, osds: readonly UpdatableOsd[]): boolean {
-  if (hasPending(sorted) || sorted.back.length > 0) return true
+function hasWork(sorted: SortedOsds, { failed, noout }: UpdateRecord, osds: readonly UpdatableOsd[]): boolean {
+  if (hasPending(sorted) || sorted.back.length > 0 || (noout ?? []).length > 0) return true
   const isFailed = new Set(failed.map(({ osd }) => osd))
   if (sorted.away.some(({ id }) => !isFailed.has(id))) return true
   return (

@@ -22,6 +22,8 @@ export interface OsdUpdateDecision {
   readonly override?: UpdateOverride
   /** The setting of the CephCluster that overrides checks of this cluster's updates. */
   readonly checksOff?: OverrideSetting
+  /** Flags of OSDs that are set before anything starts, and unset when it is back. */
+  readonly noout?: UpdateNoout
   /** OSDs that cannot go now, and what blocks them. */
   readonly blocked: readonly { readonly osd: number; readonly why: string }[]
   /** What to hold in the ledger before anything is written, or to release after. Absent: nothing changes there. */
@@ -43,4 +45,10 @@ export interface UpdateProgress {
   readonly lowerBound: number
   /** Seconds, from how long those took that came back; undefined when none has. */
   readonly secondsLeft: number | undefined
+}
+
+/** On which OSDs noout is set and unset now; ids ascending. */
+export interface UpdateNoout {
+  readonly set: readonly number[]
+  readonly unset: readonly number[]
 }

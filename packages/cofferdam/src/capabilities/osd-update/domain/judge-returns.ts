@@ -8,13 +8,14 @@ export function recordOfGeneration({
   record,
 }: Pick<OsdUpdateSnapshot, 'record'> & { readonly cluster: { readonly generation: number } }): UpdateRecord {
   if (record.generation === cluster.generation) return record
-  const { lastEndedMs, settledMs, wereDown, turns, overrides, pace } = record
+  const { lastEndedMs, settledMs, wereDown, turns, noout, overrides, pace } = record
   return {
     ...freshRecord(cluster.generation),
     lastEndedMs,
     ...(settledMs !== undefined && { settledMs }),
     ...(wereDown !== undefined && { wereDown }),
     ...(turns !== undefined && { turns }),
+    ...(noout !== undefined && { noout }),
     ...(overrides !== undefined && { overrides }),
     ...(pace !== undefined && { pace }),
   }

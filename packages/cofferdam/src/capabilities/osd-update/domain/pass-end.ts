@@ -1,6 +1,7 @@
 import { paceLast } from './decide-pace.ts'
 import type { OsdUpdateDecision } from './decision.ts'
 import type { HeardInPass, UpdatePassSnapshot } from './pass-snapshot.ts'
+import { releaseRecheckSeconds } from './release-check.ts'
 import type { HoldStep, UpdateStep } from './steps.ts'
 import { recordWrite, type StartNotes } from './stored-update.ts'
 
@@ -57,6 +58,8 @@ export function closing(pass: UpdatePassSnapshot, end: PassEnd): UpdatePassDecis
   if (record !== undefined) steps.push({ do: 'write', write: 'record', ...record })
   const last = paceLast(pass, decision)
   steps.push(...last)
+  const unset = decision.noout?.unset ?? []
+  if (unset.length > 0) steps.push({ do: 'write', write: 'flags', noout: { set: [], unset } })
   if (heard.unsettled === undefined) steps.push({ do: 'hold', hold: isOver ? 'release' : 'keep' })
   if (held.length > 0) steps.push({ do: 'report', report: 'held', pods: held })
   if (trouble === undefined) steps.push({ do: 'report', report: 'decision', decision, problems: reported })
@@ -66,6 +69,7 @@ export function closing(pass: UpdatePassSnapshot, end: PassEnd): UpdatePassDecis
       decision.recheckAfterSeconds,
       wakeAfterSeconds,
       last.length > 0 ? soonSeconds : undefined,
+      decision.record.release?.lag === undefined ? undefined : releaseRecheckSeconds,
     ),
     ...(trouble !== undefined && { trouble }),
   }

@@ -61,6 +61,10 @@ export interface HeardInPass {
     readonly outcomes: readonly StartOutcome[]
     readonly isTriedAgain: boolean
   }
+  /** By OSD. */
+  readonly versions?: Observed<ReadonlyMap<number, string>>
+  /** What could not be done with flags of OSDs. */
+  readonly flagFailures?: readonly string[]
   readonly lost?: Observed<LostOsds>
   /** Deployments that were to be removed. */
   readonly removed?: readonly LostDeployment[]

@@ -51,6 +51,8 @@ export interface UpdatedCluster {
   readonly settings: UpdateSettings
   /** Another image is wanted than some OSD runs: then the health of Ceph is checked first. */
   readonly isUpgrade: boolean
+  /** In an upgrade: mons and mgrs that do not run the wanted image yet, each with why. */
+  readonly daemonsBehind?: readonly string[]
 }
 
 export interface UpdatableOsd {
@@ -127,12 +129,22 @@ export interface UpdateRecord {
   readonly wereDown?: readonly number[]
   /** Cordoned nodes, and the turn that they get before the rest of the update. */
   readonly turns?: DrainTurns
+  /** What was found after the update of what all OSDs run. */
+  readonly release?: ReleaseCheck
+  /** OSDs on which we set noout, until Ceph shows it gone: only those are ever unset by us. */
+  readonly noout?: readonly number[]
   /** OSDs that were stopped although the checks refused, because a setting said so; whatever the generation. */
   readonly overrides?: UsedOverrides
   /** The pace beside Rook. Outlives the generation. */
   readonly pace?: PaceState
   /** How many were updated under this generation. */
   readonly done: number
+}
+
+export interface ReleaseCheck {
+  readonly atMs: number
+  /** How far `require_osd_release` lags behind the OSDs, and what to do; absent where it does not. */
+  readonly lag?: string
 }
 
 export interface UsedOverrides {

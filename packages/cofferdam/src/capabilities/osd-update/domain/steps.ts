@@ -2,7 +2,7 @@ import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Step } from '../../../shared/steps.ts'
 import type { BatchQuestion } from './batch-proposal.ts'
 import type { LostDeployment } from './decide-removal.ts'
-import type { OsdUpdateDecision } from './decision.ts'
+import type { OsdUpdateDecision, UpdateNoout } from './decision.ts'
 import type { UpdateClaim } from './hold-for-update.ts'
 import type { LabelChange } from './pace-label.ts'
 import type { StartIntent } from './pass-snapshot.ts'
@@ -34,6 +34,8 @@ export type AskStep =
     })
   /** How the pods of these may be removed, by the budgets as the API server has them now. */
   | (Ask & { readonly ask: 'restart-ways'; readonly osds: readonly number[]; readonly isAgain: boolean })
+  /** What each OSD runs. */
+  | (Ask & { readonly ask: 'osd-versions' })
   /** Which of these Ceph has lost, and which of those it could do without. */
   | (Ask & { readonly ask: 'lost-osds'; readonly osds: readonly number[] })
 
@@ -62,6 +64,9 @@ export type WriteStep =
   | (Write & { readonly write: 'round'; readonly changes: readonly LabelChange[]; readonly intent: StartIntent })
   /** Rook is asked for a pass. */
   | (Write & { readonly write: 'pass-request'; readonly token: string })
+  /** Labels alone: no pod is replaced. */
+  | (Write & { readonly write: 'version-labels'; readonly deployments: readonly Deployment[] })
+  | (Write & { readonly write: 'flags'; readonly noout: UpdateNoout })
   | (Write & { readonly write: 'removals'; readonly lost: readonly LostDeployment[] })
 
 export interface EvictStep extends Step {

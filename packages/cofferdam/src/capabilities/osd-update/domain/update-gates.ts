@@ -3,6 +3,7 @@ import type { CephForUpdate, OsdUpdateSnapshot, UpdateRecord } from './snapshot.
 import { secondsOfTurn } from './turn-for-drains.ts'
 import { whoComesFirst } from './update-claim.ts'
 import { updateRecordName } from './update-record.ts'
+import { updateAnnotations } from './update-settings.ts'
 
 /** Why nothing more may start, whatever the placement groups say. */
 export interface Gate {
@@ -54,7 +55,18 @@ export function firstGate(snapshot: OsdUpdateSnapshot, record: UpdateRecord): Ga
   if (arbiter?.known === false) return gate('LedgerUnknown', `who holds the storage is not known: ${arbiter.why}`)
   const first = whoComesFirst(snapshot)
   if (first !== undefined) return gate('StorageKeyHeld', `${first} and is first in the queue`)
-  return healthGate(cluster, ceph.value) ?? turnGate(snapshot, record) ?? soakGate(snapshot, record)
+  return (
+    daemonsGate(cluster) ?? healthGate(cluster, ceph.value) ?? turnGate(snapshot, record) ?? soakGate(snapshot, record)
+  )
+}
+
+/** Ceph wants its mons and mgrs updated first: newer OSDs may speak what older mons do not understand. */
+function daemonsGate({ settings, daemonsBehind = [], isUpgrade }: OsdUpdateSnapshot['cluster']): Gate | undefined {
+  if (!isUpgrade || !settings.monsFirst || daemonsBehind.length === 0) return undefined
+  const named = daemonsBehind.slice(0, mostNamed).join(', ')
+  const more = daemonsBehind.length > mostNamed ? ` and ${daemonsBehind.length - mostNamed} more` : ''
+  const wayOut = `update them first, or annotate the CephCluster with ${updateAnnotations.monsFirst}=false`
+  return gate('MonsNotUpdated', `mons and mgrs are updated before OSDs: ${named}${more}; ${wayOut}`)
 }
 
 function healthGate(

@@ -1,6 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import { formatPace, isPace, parsePace } from './pace-state.ts'
-import type { DrainTurns, UpdateRecord, UsedOverrides } from './snapshot.ts'
+import type { DrainTurns, ReleaseCheck, UpdateRecord, UsedOverrides } from './snapshot.ts'
 
 /** Name of the ConfigMap that stores the update of a cluster. */
 export function updateRecordName({ name }: { readonly name: string }): string {
@@ -30,6 +30,8 @@ export function formatUpdateRecord(record: UpdateRecord): Record<string, string>
     settledMs,
     wereDown = [],
     turns,
+    release,
+    noout,
     overrides,
     pace,
     done,
@@ -44,6 +46,8 @@ export function formatUpdateRecord(record: UpdateRecord): Record<string, string>
     settledMs,
     wereDown: wereDown.length === 0 ? undefined : wereDown,
     turns: turns && turnsOf(turns),
+    release: release && { atMs: release.atMs, lag: release.lag },
+    noout: noout?.length === 0 ? undefined : noout,
     overrides: overrides && { count: overrides.count, last: noted(overrides.last) },
     pace: pace && formatPace(pace),
     done,
@@ -89,6 +93,8 @@ const checks: Readonly<Record<string, (value: Json | undefined) => boolean>> = {
   settledMs: isAbsentOr(isCount),
   wereDown: isAbsentOr(isListOf(isCount)),
   turns: isAbsentOr(areTurns),
+  release: isAbsentOr(isRelease),
+  noout: isAbsentOr(isListOf(isCount)),
   overrides: isAbsentOr(areOverrides),
   pace: isAbsentOr(isPace),
   done: isCount,
@@ -108,6 +114,8 @@ function recordOf(fields: JsonObject): UpdateRecord {
     ...(settledMs !== undefined && { settledMs }),
     ...(wereDown !== undefined && { wereDown }),
     ...(fields['turns'] !== undefined && { turns: turnsOf(fields['turns'] as unknown as DrainTurns) }),
+    ...(fields['release'] !== undefined && { release: releaseOf(fields['release'] as unknown as ReleaseCheck) }),
+    ...(fields['noout'] !== undefined && { noout: fields['noout'] as readonly number[] }),
     ...(fields['overrides'] !== undefined && {
       overrides: overridesOf(fields['overrides'] as unknown as UsedOverrides),
     }),
@@ -118,6 +126,15 @@ function recordOf(fields: JsonObject): UpdateRecord {
 
 function failureOf({ osd, why, atMs }: Failure): Failure {
   return { osd, why, atMs }
+}
+
+function releaseOf({ atMs, lag }: ReleaseCheck): ReleaseCheck {
+  return { atMs, ...(lag !== undefined && { lag }) }
+}
+
+function isRelease(value: Json | undefined): boolean {
+  if (!isJsonObject(value) || !isCount(value['atMs'])) return false
+  return value['lag'] === undefined || typeof value['lag'] === 'string'
 }
 
 function overridesOf({ count, last }: UsedOverrides): UsedOverrides {

@@ -23,6 +23,8 @@ export interface UpdateReport {
   readonly frozen: UpdateRecord['frozen']
   /** OSDs that were stopped against the checks. */
   readonly overrides?: UpdateRecord['overrides']
+  /** What is left to do in Ceph after the update. */
+  readonly releaseLag?: string
   readonly startedMs: number | undefined
   /** When the last OSD had finished restarting. */
   readonly lastEndedMs?: number
@@ -69,6 +71,7 @@ export function parseUpdateReport(configMap: ConfigMap, nowMs: number): UpdateRe
     failed: record.failed,
     frozen: record.frozen,
     ...(record.overrides !== undefined && { overrides: record.overrides }),
+    ...(record.release?.lag !== undefined && { releaseLag: record.release.lag }),
     startedMs: record.startedMs,
     ...(record.lastEndedMs !== undefined && { lastEndedMs: record.lastEndedMs }),
     done: record.done,

@@ -45,6 +45,7 @@ describe('how a CephCluster wants its OSDs updated', () => {
       'cofferdam.io/update-deadline-seconds': '900',
       'cofferdam.io/update-strategy': 'ok-to-upgrade',
       'cofferdam.io/update-ceph-version': '20.2.5-9-g1234abc',
+      'cofferdam.io/update-mons-first': 'false',
     }
     expect(parseUpdateSettings(cluster(spec, annotations))).toEqual({
       settings: {
@@ -61,6 +62,7 @@ describe('how a CephCluster wants its OSDs updated', () => {
         canary: true,
         deadlineSeconds: 900,
         strategy: 'ok-to-upgrade',
+        monsFirst: false,
         cephVersion: '20.2.5-9-g1234abc',
       } satisfies UpdateSettings,
       problems: [],

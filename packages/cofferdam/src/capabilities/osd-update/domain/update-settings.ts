@@ -17,6 +17,7 @@ export const updateAnnotations = {
   deadlineSeconds: 'cofferdam.io/update-deadline-seconds',
   strategy: 'cofferdam.io/update-strategy',
   cephVersion: 'cofferdam.io/update-ceph-version',
+  monsFirst: 'cofferdam.io/update-mons-first',
 } as const
 
 export const updateOrders = ['fewest-rounds', 'by-domain'] as const
@@ -49,6 +50,8 @@ export interface UpdateSettings {
    * one batch after the other.
    */
   readonly strategy: (typeof updateStrategies)[number]
+  /** No OSD gets another image before the mons and mgrs have it. */
+  readonly monsFirst: boolean
   /** For `ok-to-upgrade`: what updated OSDs report to run. By default those that are updated already say it. */
   readonly cephVersion?: string
 }
@@ -66,6 +69,7 @@ export const defaultUpdateSettings: UpdateSettings = {
   canary: false,
   deadlineSeconds: 600,
   strategy: 'plan',
+  monsFirst: true,
 }
 
 export interface SettingProblem {
@@ -146,6 +150,7 @@ export function parseUpdateSettings(cluster: CephCluster, lastGood?: UpdateSetti
     canary: (reader.noteOf(updateAnnotations.canary, ['true', 'false']) ?? String(usual.canary)) === 'true',
     deadlineSeconds: reader.noteNumber(updateAnnotations.deadlineSeconds, 1, mostSeconds) ?? usual.deadlineSeconds,
     strategy: reader.noteOf(updateAnnotations.strategy, updateStrategies) ?? usual.strategy,
+    monsFirst: (reader.noteOf(updateAnnotations.monsFirst, ['true', 'false']) ?? String(usual.monsFirst)) === 'true',
     ...(cephVersion !== undefined && { cephVersion }),
   }
   const { problems, deprecated } = reader

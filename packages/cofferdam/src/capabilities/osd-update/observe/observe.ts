@@ -17,6 +17,7 @@ import { soleNode } from '../../../shared/node-hostnames.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
 import { readUpdate } from '../apply/record.ts'
 import { cordonedNodes } from '../domain/cordoned-nodes.ts'
+import { type CephDaemon, daemonsBehind } from '../domain/daemons-first.ts'
 import { recordOfGeneration } from '../domain/judge-returns.ts'
 import { currentPace, isTouched, isWalkDue, osdPaceOf, pacedOsd, paceKey } from '../domain/pace-osds.ts'
 import type { PaceState } from '../domain/pace-state.ts'
@@ -41,6 +42,8 @@ export interface OsdUpdateViews {
   readonly osdPods: WatchView<Pod>
   /** Indexed by `hostname`. */
   readonly nodes: WatchView<OsdNode>
+  /** Mons and mgrs. Indexed by `namespace`. */
+  readonly daemons: WatchView<CephDaemon>
   /** Indexed by `namespace`. */
   readonly budgets: RestartWayPorts['budgets']
 }
@@ -186,6 +189,7 @@ export class OsdUpdateObserver {
       // Rook reads labels once in a pass, so a round ends before the next begins.
       settings: isWalking ? { ...settings.settings, pace: 'barrier' } : settings.settings,
       isUpgrade: (mode === 'own' || isWalking) && parsed.isUpgrade,
+      ...(parsed.isUpgrade && { daemonsBehind: daemonsBehind(views.daemons.byIndex('namespace', namespace), cluster) }),
     }
     return {
       snapshot: {

@@ -7,6 +7,7 @@ import type { Informers } from '@cofferdam/kubernetes/informers/informers.ts'
 import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
 import { type CephViews, unreadNamespace } from '../../../ceph/views/ceph-views.ts'
 import { type CephTrust, growingNamespaces, namedNamespaces } from '../../../shared/ceph-trust/named-clusters.ts'
+import { firstDaemonsSelector, parseCephDaemon } from '../domain/daemons-first.ts'
 import { claimLabels } from '../domain/growth-places.ts'
 import { prepareApp } from '../domain/growth-snapshot.ts'
 import { parseOsdNode } from '../domain/parse-update-objects.ts'
@@ -38,6 +39,16 @@ export function openUpdateViews({ informers, log, trust, cephViews, views }: Upd
         // Whole but for that: what is written back must lack nothing.
         project: withoutManagedFields,
         indexes,
+        onUnread: unreadNamespace(log),
+      }),
+    ),
+    daemons: cephViews.only.inNamespaces(
+      informers.openScoped('deployments/osd-update-daemons', {
+        type: deployments,
+        namespaces: [...namedNamespaces(trust)],
+        labelSelector: firstDaemonsSelector,
+        project: parseCephDaemon,
+        indexes: { namespace: ({ metadata }) => [metadata.namespace] },
         onUnread: unreadNamespace(log),
       }),
     ),

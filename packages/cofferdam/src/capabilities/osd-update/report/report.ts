@@ -170,7 +170,7 @@ export class OsdUpdateReporter {
     await this.#events.record(cluster, { type: 'Warning', reason: 'OsdGivenUp', note })
   }
 
-  /** That checks are off, once; and each OSD that is stopped against them. */
+  /** That checks are off, once; each OSD that is stopped against them; and what is left to do in Ceph. */
   async #reportOverrides(
     key: string,
     cluster: CephCluster,
@@ -182,7 +182,10 @@ export class OsdUpdateReporter {
       const note = `${setting} is set: ${overrideMeanings[setting as OverrideSetting]}; take it out of the CephCluster when the update is done`
       await this.#events.record(cluster, { type: 'Warning', reason: 'UpdateChecksOff', note }, foundNew)
     }
-    const { overrides } = record
+    const { overrides, release } = record
+    if (release?.lag !== undefined && release.lag !== before.record.release?.lag) {
+      await this.#events.record(cluster, { type: 'Warning', reason: 'OsdReleaseLags', note: release.lag }, foundNew)
+    }
     if (overrides === undefined || !isOverrideNew(record, before.record)) return
     const note = `osd.${overrides.last.osd} is updated although the checks refuse it, by ${overrides.last.why}`
     await this.#events.record(cluster, { type: 'Warning', reason: 'UpdateChecksOverridden', note }, foundNew)

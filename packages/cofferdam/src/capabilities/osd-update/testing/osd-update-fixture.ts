@@ -22,6 +22,8 @@ export interface OsdUpdateFixture extends CephFixture {
   /** Images of the OSDs, each once. */
   images(): Promise<string[]>
   wantImage(image: string): Promise<void>
+  /** OSDs that carry noout themselves. */
+  nooutOsds(): Promise<number[]>
   updateRecord(): Promise<ReturnType<typeof parseUpdateRecord>>
   /** As the ConfigMap has it. */
   recordData(): Promise<Readonly<Record<string, string>>>
@@ -35,6 +37,8 @@ const stepMs = 500
 
 export async function openOsdUpdateFixture(file = smallCluster, seed = 1): Promise<OsdUpdateFixture> {
   const fixture = await openCephFixture(file, seed)
+  // Nobody updates mons here; that OSDs wait for them has tests of its own.
+  await fixture.patchCluster({ metadata: { annotations: { 'cofferdam.io/update-mons-first': 'false' } } })
   const { api, clock, ceph } = fixture
   const broken: string[] = []
   let mostDown = 0
@@ -75,6 +79,11 @@ export async function openOsdUpdateFixture(file = smallCluster, seed = 1): Promi
       return [...new Set((await list()).map((osd) => osdImage(osd) ?? ''))].sort()
     },
     wantImage: (image) => fixture.patchCluster({ spec: { cephVersion: { image } } }),
+    async nooutOsds() {
+      const map = await observeCeph(ceph.commands)
+      if (!map.known) throw new Error(map.why)
+      return map.value.osds.filter(({ hasNoout }) => hasNoout === true).map(({ id }) => id)
+    },
     async updateRecord() {
       const { data } = await api.get(configMaps, recordKey)
       return parseUpdateRecord(data, -1)

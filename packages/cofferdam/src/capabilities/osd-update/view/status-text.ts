@@ -37,6 +37,7 @@ export function updateDetails(summary: UpdateSummary, now: string, paint: Paint)
       { now, paint },
     ),
     ...blockedLines(summary, paint),
+    ...(summary.releaseLag === undefined ? [] : [`${paint('yellow', 'to do in Ceph:')} ${summary.releaseLag}`]),
     ...(growth === undefined ? [] : growthLines(growth, paint)),
   ]
 }

@@ -38,6 +38,8 @@ export interface UpdateSummary {
   readonly checksOff?: { readonly setting: string; readonly meaning: string }
   /** The last OSD of this update that was stopped against the checks, which placement groups lost what, and how many there were. */
   readonly overridden?: { readonly osd: number; readonly why: string; readonly since: string; readonly count: number }
+  /** `require_osd_release` of Ceph lags behind what all OSDs run: how far, and what to do. */
+  readonly releaseLag?: string
   readonly growth?: GrowthSummary
   /** Whether an operator keeps the record up to date; left out where it is not known. */
   readonly isAttended?: boolean
@@ -96,6 +98,7 @@ export function summarizeUpdate(seen: SeenUpdate): UpdateSummary {
     failed: (report?.failed ?? []).map((each) => failure(each, false)),
     ...(report?.frozen && { frozen: failure(report.frozen, true) }),
     ...checksOf(seen),
+    ...(report?.releaseLag !== undefined && { releaseLag: report.releaseLag }),
     ...(growth && { growth: growthOf(growth) }),
     ...(isAttended !== undefined && { isAttended }),
   }
@@ -130,7 +133,7 @@ const notableMs = 3_600_000
 /** Whether there is anything to report but that every OSD is as it should be. */
 export function isUpdateNotable(summary: UpdateSummary, nowMs: number): boolean {
   const { reason, progress, outdated = 0, blocked, failed, frozen, growth, updated, endedAt } = summary
-  if (summary.checksOff !== undefined) return true
+  if (summary.checksOff !== undefined || summary.releaseLag !== undefined) return true
   if (!calm.includes(reason) || frozen !== undefined || failed.length > 0) return true
   if ((progress?.running.length ?? 0) > 0 || (progress?.blocked ?? blocked.length) > 0) return true
   if (summary.mode !== 'off' && outdated > 0) return true

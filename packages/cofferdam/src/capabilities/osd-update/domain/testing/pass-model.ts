@@ -48,6 +48,9 @@ export class PassModel {
   readonly #deployments: Map<number, Deployment>
   readonly #unready = new Set<number>()
   readonly #away = new Set<number>()
+  readonly #flagged = new Set<number>()
+  /** OSDs that an administrator has put noout on. */
+  readonly #byHand: ReadonlySet<number>
   #stored: StoredUpdate = storedOf(undefined, 1)
   #isHeld = false
   #isHeldByOther = false
@@ -61,6 +64,7 @@ export class PassModel {
     this.#map = map
     this.#next = next
     this.#settings = { ...defaultUpdateSettings, ...settings }
+    this.#byHand = new Set(map.osds.filter(() => next() < 0.1).map(({ id }) => id))
     const old = clusterOf('ceph:old')
     this.#deployments = new Map(
       map.osds.map(({ id }) => [id, buildOsdDeployment(old, { id, node: 'node-a', location: { host: 'node-a' } })]),
@@ -120,8 +124,11 @@ export class PassModel {
         this.#map.osds.filter(({ id, isUp }) => isUp && !this.#unready.has(id)).map(({ id }) => id),
       )
       const ceph =
-        this.#next() < 0.1 ? unknown('no answer') : known({ map: this.#map, isHealthy: true, isClean, peered })
+        this.#next() < 0.1 ? unknown('no answer') : known({ map: this.#flaggedMap(), isHealthy: true, isClean, peered })
       this.#hear({ hasMap: true }, { ceph })
+    }
+    if (step.ask === 'osd-versions') {
+      this.#hear({ versions: known(new Map(this.#map.osds.map(({ id }) => [id, '19.2.3']))) })
     }
     if (step.ask === 'ok-to-stop') {
       const isYes = this.#next() < 0.7
@@ -153,6 +160,20 @@ export class PassModel {
       this.#stored = storedOf(step.configMap, 1)
       return false
     }
+    if (step.write === 'version-labels') {
+      for (const deployment of step.deployments) {
+        this.#deployments.set(Number(deployment.metadata.labels?.['ceph-osd-id']), deployment)
+      }
+      return false
+    }
+    if (step.write === 'flags') {
+      for (const osd of step.noout.set) this.#flagged.add(osd)
+      for (const osd of step.noout.unset) {
+        if (this.#byHand.has(osd)) this.broken.push(`noout of osd.${osd} was set by hand, and is taken away`)
+        this.#flagged.delete(osd)
+      }
+      return false
+    }
     if (step.write !== 'deployments') return true
     const osds = step.starts.map(({ osd }) => osd)
     this.#judge(osds)
@@ -177,12 +198,28 @@ export class PassModel {
     }
     for (const osd of osds)
       if (!this.#stored.starts.has(osd)) this.broken.push(`osd.${osd} starts and is not on record`)
+    for (const osd of stoppableOsds(this.#map, osds)) {
+      if (!this.#flagged.has(osd) && !this.#byHand.has(osd)) this.broken.push(`osd.${osd} stops without noout`)
+      if (this.#flagged.has(osd) && this.#stored.record.noout?.includes(osd) !== true)
+        this.broken.push(`noout of osd.${osd} is set and not on record`)
+    }
     this.broken.push(...copiesLost(this.#map, { stop: osds, away: this.#unready }))
   }
 
   #hear(heard: Partial<HeardInPass>, answers: Partial<Pick<OsdUpdateSnapshot, 'ceph' | 'arbiter'>> = {}): void {
     this.#heard = { ...this.#heard, ...heard }
     this.#answers = { ...this.#answers, ...answers }
+  }
+
+  #flaggedMap(): CephMap {
+    const hasNoout = (id: number) => this.#flagged.has(id) || this.#byHand.has(id)
+    const osds = this.#map.osds.map((osd) => (hasNoout(osd.id) ? { ...osd, hasNoout: true as const } : osd))
+    return { ...this.#map, osds }
+  }
+
+  /** OSDs that carry noout of ours. */
+  flags(): number[] {
+    return [...this.#flagged]
   }
 
   /** Somebody's pod fails. */
