@@ -15,7 +15,7 @@ const releases: Readonly<Record<number, string>> = {
 /** Ceph sends no event when somebody sets it. */
 export const releaseRecheckSeconds = 300
 
-export const cephVersionLabel = 'ceph-version'
+const cephVersionLabel = 'ceph-version'
 
 /** Whether what the OSDs run is to be looked at: once after an update, and then while `require_osd_release` lags behind. */
 export function isReleaseCheckDue({ done, release }: UpdateRecord, nowMs: number): boolean {

@@ -1,7 +1,7 @@
 import { type CephMap, noOsd } from '../../../safety/ceph-map.ts'
 
 /** What placement groups lose when one OSD stops, beside all that is away. */
-export interface StopHarm {
+interface StopHarm {
   readonly osd: number
   /** Placement groups that fall below their pool's min_size, or stay below it with a copy less: clients are not served. */
   readonly belowFloor: number
