@@ -182,6 +182,7 @@ export async function openUpdateFixture(options: UpdateFixtureOptions = {}): Pro
   const commands: CephCommands = {
     run: (command, limits) => (distorted?.(ceph.commands) ?? ceph.commands).run(command, limits),
   }
+  const lined = cephLine.commands(commands)
   const operators = openOperators({
     settledAfterMs: 20_000,
     diesAtEvents: false,
@@ -189,7 +190,7 @@ export async function openUpdateFixture(options: UpdateFixtureOptions = {}): Pro
     clock,
     random,
     tell: trace.tell,
-    ceph: () => cephLine.commands(commands),
+    ceph: () => lined,
     trust: options.trust ?? { ...trustsAlone([cluster], options.rookImage), ...(options.isBesideRook && { own: [] }) },
   })
 

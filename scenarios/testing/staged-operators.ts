@@ -78,6 +78,8 @@ export function openOperators(ports: OperatorsPorts): StagedOperators {
 
   function operate(options: OperateOptions = {}): StagedOperator {
     const line = openLine()
+    // One and the same for as long as that behind it is: whoever follows its log begins anew otherwise.
+    let lined: { readonly of: CephCommands; readonly line: CephCommands } | undefined
     const process = createFreezable(clock)
     const number = processes.length + 1
     const api = options.road === undefined ? ports.api : roughen(ports.api, clock, options.road)
@@ -93,7 +95,9 @@ export function openOperators(ports: OperatorsPorts): StagedOperators {
       ...(ceph && {
         ceph(cluster) {
           const commands = ceph(cluster)
-          return commands && line.commands(commands)
+          if (commands === undefined || lined?.of === commands) return commands && lined?.line
+          lined = { of: commands, line: line.commands(commands) }
+          return lined.line
         },
       }),
       ...(options.isGuard === true && guard !== undefined

@@ -1,7 +1,7 @@
 import { chooseStarts } from './choose-starts.ts'
 import type { ChosenStarts } from './chosen-starts.ts'
 import type { OsdUpdateDecision } from './decision.ts'
-import { judgePace, leftRound, withOpened } from './judge-pace.ts'
+import { besideRound, judgePace, leftRound, withOpened } from './judge-pace.ts'
 import { judgeReturns, recordOfGeneration } from './judge-returns.ts'
 import { overrideStarts, withOverride } from './override-start.ts'
 import { paceGate } from './pace-gate.ts'
@@ -63,10 +63,11 @@ export function decideOsdUpdate(snapshot: OsdUpdateSnapshot, recheck = recheckRo
   const noted = withTurns(snapshot, paced, { isPending, isWorking, isMoving })
   const gate = firstGate(snapshot, noted) ?? (seen && paceGate(snapshot, noted, seen))
   const planned = seen && isPending ? choose({ snapshot, seen, judged, sorted, running, gate, recheck }) : nothingChosen
-  const chosen =
+  const wanted =
     seen && isPending && gate === undefined
       ? overrideStarts({ snapshot, seen, sorted, running, record: judged, chosen: planned })
       : planned
+  const chosen = seen === undefined ? wanted : { ...wanted, start: besideRound(wanted.start, paced, seen) }
   const begun = isWorking ? withOpened(withStarts(noted, chosen, snapshot, seen), chosen.start, snapshot) : noted
   const { noout, record } = decideUpdateNoout(snapshot, seen, { record: begun, running, start: chosen.start })
   const claim = claimOf(snapshot, { seen, isActive: running.length + chosen.start.length > 0, sorted, chosen })

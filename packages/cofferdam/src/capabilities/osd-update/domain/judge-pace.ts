@@ -1,8 +1,8 @@
 import { isTouched } from './pace-osds.ts'
 import type { AskedPass, OpenOsd, PaceState } from './pace-state.ts'
 import type { RookPass } from './rook-pass.ts'
-import type { OsdUpdateSnapshot, UpdatableOsd, UpdateRecord } from './snapshot.ts'
-import { isBack } from './sort-osds.ts'
+import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdateRecord } from './snapshot.ts'
+import { isBack, upOsds } from './sort-osds.ts'
 import { withFailure } from './update-record.ts'
 
 /** So long Rook may take to begin a pass that it was asked for; then it is asked again. */
@@ -72,6 +72,19 @@ export function judgePace(
 export function leftRound({ pace }: OsdUpdateSnapshot, record: UpdateRecord): ReadonlySet<number> {
   const isOpen = new Set(record.pace?.open.map(({ osd }) => osd))
   return new Set((pace?.open ?? []).map(({ osd }) => osd).filter((osd) => !isOpen.has(osd)))
+}
+
+/**
+ * Nothing is opened beside an open round but OSDs that are down: that takes nothing away, and may be what Rook's pass waits for.
+ */
+export function besideRound(
+  start: readonly number[],
+  { pace }: Pick<UpdateRecord, 'pace'>,
+  seen: Pick<CephForUpdate, 'map'>,
+): readonly number[] {
+  if (pace === undefined || pace.open.length === 0) return start
+  const up = upOsds(seen)
+  return start.filter((osd) => !up.has(osd))
 }
 
 /** The round that begins now. */

@@ -1,0 +1,252 @@
+import { describe, expect, it } from 'vitest'
+import { decideOsdUpdate } from './decide.ts'
+import { pacedOsd } from './pace-osds.ts'
+import type { OpenOsd, PaceState } from './pace-state.ts'
+import type { RookOperator, RookPass } from './rook-pass.ts'
+import type { OsdPace, OsdUpdateSnapshot } from './snapshot.ts'
+import { nowMs, updateSnapshot } from './testing/update-fixture.ts'
+
+const resting: RookPass = { state: 'resting', isUpToDate: true, asked: undefined }
+const passing: RookPass = { ...resting, state: 'passing' }
+const running: RookOperator = { state: 'running', images: ['rook:1'] }
+
+interface Given {
+  readonly pace?: Partial<PaceState>
+  /** By id: all are held, on the wanted image and never touched unless told. */
+  readonly osds?: Readonly<Record<number, Partial<OsdPace> & { readonly isPodReady?: boolean }>>
+  readonly rook?: RookPass
+  readonly operator?: RookOperator
+  readonly world?: Parameters<typeof updateSnapshot>[0]
+}
+
+const opened = (osd: number, seconds: number, facts: Partial<OpenOsd> = {}): OpenOsd => {
+  return { osd, atMs: nowMs - seconds * 1_000, generation: 1, ...facts }
+}
+
+/** Osd 0 and 1 are the round, opened 10 s ago; all six are to be walked. */
+function paced({ pace, osds = {}, rook = resting, operator = running, world = {} }: Given): OsdUpdateSnapshot {
+  const plain = updateSnapshot({ ...world, cluster: { mode: 'pace', ...world.cluster } })
+  const state: PaceState = {
+    key: '1||',
+    pending: [0, 1, 2, 3, 4, 5],
+    open: [opened(0, 10), opened(1, 10)],
+    rounds: 1,
+    ...pace,
+  }
+  const isOpen = new Set(state.open.map(({ osd }) => osd))
+  return {
+    ...plain,
+    pace: state,
+    isWalking: true,
+    rook,
+    rookOperator: operator,
+    osds: plain.osds.map((osd) => {
+      const { isPodReady = true, ...facts } = osds[osd.id] ?? {}
+      const own: OsdPace = {
+        hold: isOpen.has(osd.id) ? 'none' : 'ours',
+        isExempt: false,
+        isImageWanted: true,
+        generation: 1,
+        ...facts,
+      }
+      return pacedOsd({ ...osd, isPodReady, pace: own }, { pace: state, noteMs: undefined, nowMs })
+    }),
+  }
+}
+
+const openIds = (snapshot: OsdUpdateSnapshot) => decideOsdUpdate(snapshot).record.pace?.open.map(({ osd }) => osd)
+
+const leaving: Record<string, { readonly given: Given; readonly open: readonly number[]; readonly pending: string }> = {
+  'Rook has touched neither: both stay open, for it may stop them at any time': {
+    given: {},
+    open: [0, 1],
+    pending: '0 1 2 3 4 5',
+  },
+  'Rook has changed one and it is back: it leaves the round, and the other stays': {
+    given: { osds: { 0: { generation: 2 } } },
+    open: [1],
+    pending: '1 2 3 4 5',
+  },
+  'Rook has changed one and its pod is not ready: it stays, for nobody may go beside it': {
+    given: { osds: { 0: { generation: 2, isPodReady: false } } },
+    open: [0, 1],
+    pending: '0 1 2 3 4 5',
+  },
+  'a pass that was asked for after the opening has ended and changed neither: both leave the round': {
+    given: { pace: { pass: { atMs: nowMs - 9_000, isSeen: true } } },
+    open: [],
+    pending: '2 3 4 5',
+  },
+  'a pass runs still: what it has not touched yet it may touch next': {
+    given: { pace: { pass: { atMs: nowMs - 9_000, isSeen: true } }, rook: passing },
+    open: [0, 1],
+    pending: '0 1 2 3 4 5',
+  },
+  'a pass failed before it came to the OSDs: it was no pass for them': {
+    given: { pace: { pass: { atMs: nowMs - 9_000, isSeen: true } }, rook: { ...resting, failure: 'no quorum' } },
+    open: [0, 1],
+    pending: '0 1 2 3 4 5',
+  },
+  'a pass failed after it had gone through all OSDs: a sick disk elsewhere keeps no OSD open for ever': {
+    given: {
+      pace: { pass: { atMs: nowMs - 9_000, isSeen: true } },
+      rook: { ...resting, failure: '1 failures encountered while running osds', hasFinishedOsds: true },
+    },
+    open: [],
+    pending: '2 3 4 5',
+  },
+  'Rook does not react until the deadline and nothing of it runs: the round is closed, and drains get the storage': {
+    given: { pace: { open: [opened(0, 601), opened(1, 601)] } },
+    open: [],
+    pending: '0 1 2 3 4 5',
+  },
+  'the deadline has passed while a pass runs: closing would be a lie, for it has read the labels': {
+    given: { pace: { open: [opened(0, 601), opened(1, 601)] }, rook: passing },
+    open: [0, 1],
+    pending: '0 1 2 3 4 5',
+  },
+  'Rook is scaled to zero for a minute: the round is closed though its last words were that it works': {
+    given: {
+      pace: { open: [opened(0, 61), opened(1, 61)] },
+      rook: passing,
+      operator: { state: 'stopped', images: [] },
+    },
+    open: [],
+    pending: '0 1 2 3 4 5',
+  },
+  'an OSD has its label still, for the operator died before it took it off: it was never open': {
+    given: { osds: { 0: { hold: 'ours' } } },
+    open: [1],
+    pending: '0 1 2 3 4 5',
+  },
+  'a person labels an open OSD: it is his from then on': {
+    given: { osds: { 0: { hold: 'theirs' } } },
+    open: [1],
+    pending: '0 1 2 3 4 5',
+  },
+}
+
+describe('the round that is open', () => {
+  it.each(Object.entries(leaving))('%s', (_, { given, open, pending }) => {
+    const { record } = decideOsdUpdate(paced(given))
+    expect([record.pace?.open.map(({ osd }) => osd), record.pace?.pending.join(' ')]).toEqual([open, pending])
+  })
+
+  it('an OSD that a whole pass left with another image is given up and named, and the others go on', () => {
+    const pace = { pass: { atMs: nowMs - 9_000, isSeen: true as const } }
+    const { record } = decideOsdUpdate(paced({ pace, osds: { 0: { isImageWanted: false } } }))
+    expect([record.failed.map(({ osd }) => osd), record.frozen, record.pace?.open]).toEqual([[0], undefined, []])
+  })
+
+  it('starts nothing more while an OSD of it is open', () => {
+    expect(decideOsdUpdate(paced({})).start).toEqual([])
+  })
+
+  it('an OSD that Rook changed and that does not come back by the deadline freezes the rest, and stays open for its cure', () => {
+    const open = [opened(0, 900, { touchedMs: nowMs - 601_000 })]
+    const snapshot = paced({ pace: { open }, osds: { 0: { generation: 2, isPodReady: false } } })
+    const { record, start } = decideOsdUpdate(snapshot)
+    expect([record.frozen?.osd, record.pace?.open.map(({ osd }) => osd), start]).toEqual([0, [0], []])
+  })
+
+  it('the time that Rook took to begin is no lateness of the OSD', () => {
+    const open = [opened(0, 900, { touchedMs: nowMs - 30_000 })]
+    const snapshot = paced({ pace: { open }, osds: { 0: { generation: 2, isPodReady: false } } })
+    expect(decideOsdUpdate(snapshot).record.frozen).toBeUndefined()
+  })
+})
+
+const asking: Record<string, { readonly given: Given; readonly pass: PaceState['pass'] }> = {
+  'nothing of Rook runs and nothing is touched: it is asked for': { given: {}, pass: { atMs: nowMs } },
+  'a pass runs already, which may not have seen the round: it is asked for when that has ended': {
+    given: { rook: passing },
+    pass: undefined,
+  },
+  'the pass has begun: that is remembered, for its end counts only then': {
+    given: { rook: passing, pace: { pass: { atMs: nowMs - 5_000 } } },
+    pass: { atMs: nowMs - 5_000, isSeen: true },
+  },
+  'Rook has two minutes to begin': {
+    given: { pace: { pass: { atMs: nowMs - 100_000 } } },
+    pass: { atMs: nowMs - 100_000 },
+  },
+  'Rook has not begun in two minutes: it is asked again': {
+    given: { pace: { pass: { atMs: nowMs - 121_000 } } },
+    pass: { atMs: nowMs },
+  },
+}
+
+describe('the pass of Rook that is asked for', () => {
+  it.each(Object.entries(asking))('%s', (_, { given, pass }) => {
+    expect(decideOsdUpdate(paced(given)).record.pace?.pass).toEqual(pass)
+  })
+})
+
+const noRound = { pace: { open: [] } }
+const gates: Record<string, { readonly given: Given; readonly reason: string; readonly says: string }> = {
+  'nothing stands in the way: the next round is opened': { given: noRound, reason: 'OsdsUpdating', says: 'start now' },
+  'a pass of Rook runs: it may have read labels of before': {
+    given: { ...noRound, rook: passing },
+    reason: 'WaitsForRook',
+    says: 'the next round opens when it ends',
+  },
+  'an OSD is not held: Rook could stop it beside the round': {
+    given: { ...noRound, osds: { 3: { hold: 'none' } } },
+    reason: 'WaitsForRook',
+    says: 'osd.3 is not held yet',
+  },
+  'an OSD that Rook replaces is not held, and stops nobody': {
+    given: { ...noRound, osds: { 3: { hold: 'none', isExempt: true } } },
+    reason: 'OsdsUpdating',
+    says: 'start now',
+  },
+  'Rook is scaled to zero': {
+    given: { ...noRound, operator: { state: 'stopped', images: [] } },
+    reason: 'RookNotResponding',
+    says: 'scale it up',
+  },
+  'Rook cannot be asked for a pass': {
+    given: {
+      ...noRound,
+      rook: { ...resting, problem: 'ConfigMap rook-config-override, which Rook creates, is missing' },
+    },
+    reason: 'RookNotResponding',
+    says: 'is missing',
+  },
+  'Rook did not react to the last round: drains get the storage for a while': {
+    given: { pace: { open: [], notBeforeMs: nowMs + 60_000 } },
+    reason: 'RookNotResponding',
+    says: 'asked again in 60 s',
+  },
+  'a round waits for Rook for long: that is reported with what to do': {
+    given: { pace: { open: [opened(0, 130)] }, rook: passing },
+    reason: 'RookNotResponding',
+    says: 'kubectl -n rook-ceph logs deploy/rook-ceph-operator',
+  },
+}
+
+describe('what keeps the next round from being opened', () => {
+  it.each(Object.entries(gates))('%s', (_, { given, reason, says }) => {
+    const decision = decideOsdUpdate(paced(given))
+    expect([decision.reason, decision.explanation]).toEqual([reason, expect.stringContaining(says)])
+    expect(decision.start.length > 0).toBe(reason === 'OsdsUpdating')
+  })
+
+  it('what is opened is on record with the generation of its Deployment, before any label goes', () => {
+    const { start, record } = decideOsdUpdate(paced(noRound))
+    expect(start.length).toBeGreaterThan(0)
+    expect(record.pace).toMatchObject({ open: start.map((osd) => ({ osd, atMs: nowMs, generation: 1 })), rounds: 2 })
+  })
+})
+
+it('where OSDs are not paced any more it is remembered until the last label of ours is gone', () => {
+  const labelled = paced({})
+  const plan = {
+    ...labelled,
+    cluster: { ...labelled.cluster, mode: 'plan' as const },
+    record: { ...labelled.record, pace: labelled.pace as PaceState },
+  }
+  expect(openIds(plan)).toEqual([0, 1])
+  const osds = plan.osds.map(({ pace, ...osd }) => ({ ...osd, pace: { ...(pace as OsdPace), hold: 'none' as const } }))
+  expect(decideOsdUpdate({ ...plan, osds }).record.pace).toBeUndefined()
+})
