@@ -37,7 +37,8 @@ export function parseRookPass(cluster: CephCluster, overrides: ConfigMap | undef
   const { status, metadata } = cluster as CephCluster & { readonly status?: { readonly [field: string]: unknown } }
   const list = Array.isArray(status?.['conditions']) ? status['conditions'].filter(isJsonObject) : []
   const progressing = list.find(({ type }) => type === 'Progressing')
-  const message = String(progressing?.['message'] ?? '')
+  const said = progressing?.['message']
+  const message = typeof said === 'string' ? said : ''
   const observed = status?.['observedGeneration']
   const hasFailed = progressing !== undefined && progressing['status'] === 'False'
   const label = stoppingLabels.find((each) => metadata.labels?.[each] !== undefined)

@@ -2,6 +2,7 @@ import type { ConfigMap } from '@cofferdam/kubernetes/api/core.ts'
 import { isJsonObject, type Json } from '@cofferdam/kubernetes/api/json.ts'
 import { recordNotes } from '../../../shared/record-notes.ts'
 import type { UpdateProgress } from './decision.ts'
+import type { PaceState } from './pace-state.ts'
 import type { UpdateRecord } from './snapshot.ts'
 import { secondsLeftOf } from './update-progress.ts'
 import { parseUpdateRecord, updateRecordName } from './update-record.ts'
@@ -30,6 +31,8 @@ export interface UpdateReport {
   readonly lastEndedMs?: number
   /** How many were updated under this generation of the CephCluster. */
   readonly done: number
+  /** The pace beside Rook, where there is one. */
+  readonly pace?: PaceState
 }
 
 /**
@@ -75,6 +78,7 @@ export function parseUpdateReport(configMap: ConfigMap, nowMs: number): UpdateRe
     startedMs: record.startedMs,
     ...(record.lastEndedMs !== undefined && { lastEndedMs: record.lastEndedMs }),
     done: record.done,
+    ...(record.pace !== undefined && { pace: record.pace }),
   }
 }
 

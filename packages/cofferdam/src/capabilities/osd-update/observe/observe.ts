@@ -176,7 +176,9 @@ export class OsdUpdateObserver {
       const old = oldPods.get(osd.id) ?? []
       const note = neverBegun.has(osd.id) ? undefined : stored.starts.get(osd.id)
       const seen = restartedOsd(osd, { old, leaving, note })
-      if (walk?.isWalking === true) return pacedOsd(seen, { pace: walk.pace, noteMs: note?.atMs, nowMs })
+      // Who is left alone is named also when nothing else is left to do.
+      const isPaced = isWalking || osd.leftAlone !== undefined
+      if (walk !== undefined && isPaced) return pacedOsd(seen, { pace: walk.pace, noteMs: note?.atMs, nowMs })
       return around === undefined || !seen.needsUpdate ? seen : { ...seen, ...this.#hindrance(around, old) }
     })
     const updated: UpdatedCluster = {

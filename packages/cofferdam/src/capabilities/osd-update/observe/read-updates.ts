@@ -10,6 +10,8 @@ import { indexOfOsd } from '../../../shared/parse-osd.ts'
 import type { ReadPorts } from '../../ports.ts'
 import { decideGrowth, type GrowthDecision } from '../domain/decide-growth.ts'
 import { growthMode } from '../domain/growth-snapshot.ts'
+import { osdPaceOf, pacedOsd } from '../domain/pace-osds.ts'
+import type { PaceState } from '../domain/pace-state.ts'
 import { parseUpdateObjects } from '../domain/parse-update-objects.ts'
 import { parseRestartRequest } from '../domain/restart-request.ts'
 import type { UpdatableOsd, UpdatedCluster } from '../domain/snapshot.ts'
@@ -52,12 +54,16 @@ export async function readUpdates(read: UpdateReadPorts, namespace?: string): Pr
       const { namespace: place = '' } = cluster.metadata
       const osds = isNamed ? ifReadable(() => opened.update.osdDeployments.byIndex('namespace', place)) : undefined
       const mode = isNamed ? modeOf(cluster, osds, operators.synced ? [...operators.list()] : undefined, read) : 'off'
+      const report = await readReport(cluster, read)
       return {
         cluster,
         mode,
         isNamed,
-        report: await readReport(cluster, read),
-        osds: mode === undefined || osds === undefined ? undefined : osdsOf(cluster, osds, { mode, opened, read }),
+        report,
+        osds:
+          mode === undefined || osds === undefined
+            ? undefined
+            : osdsOf(cluster, osds, { mode, opened, read, pace: report?.pace }),
         growth: mode === 'own' && osds !== undefined ? growthOf(cluster, opened.growth, read) : undefined,
         isAttended: isRunning,
       }
@@ -93,11 +99,17 @@ function osdsOf(
     mode,
     opened: { update },
     read,
-  }: { readonly mode: UpdatedCluster['mode']; readonly opened: Opened; readonly read: ReadPorts },
+    pace,
+  }: {
+    readonly mode: UpdatedCluster['mode']
+    readonly opened: Opened
+    readonly read: ReadPorts
+    readonly pace: PaceState | undefined
+  },
 ): readonly UpdatableOsd[] | undefined {
   const restartAskedMs = parseRestartRequest(cluster, read.clock.now()).dueMs
   if (restartAskedMs !== undefined && !update.osdPods.synced) return undefined
-  return parseUpdateObjects({
+  const { osds } = parseUpdateObjects({
     deployments,
     pods: deployments.flatMap((deployment) => update.osdPods.byIndex('osd', indexOfOsd(deployment)[0] ?? '')),
     cluster,
@@ -106,7 +118,16 @@ function osdsOf(
     ...(update.nodes.synced && {
       nodeOf: (hostname: string) => soleNode(hostname, update.nodes.byIndex('hostname', hostname)),
     }),
-  }).osds
+  })
+  if (mode !== 'pace' || pace === undefined) return osds
+  const byName = new Map(deployments.map((deployment) => [deployment.metadata.name, deployment]))
+  return osds.map((osd) => {
+    const deployment = byName.get(osd.deployment)
+    if (deployment === undefined) return osd
+    const seen = { ...osd, pace: osdPaceOf(deployment, cluster) }
+    const paced = pacedOsd(seen, { pace, noteMs: undefined, nowMs: read.clock.now() })
+    return { ...paced, needsUpdate: paced.needsUpdate || osd.needsUpdate }
+  })
 }
 
 /** Undefined where OSDs are not added by the operator, or where something that counts may not be read. */

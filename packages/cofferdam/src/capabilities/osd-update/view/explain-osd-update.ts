@@ -49,12 +49,13 @@ export function explainOsdUpdate(seen: SeenUpdate, id: number): OsdUpdateAnswer 
 
 type OsdState = Omit<OsdUpdateAnswer, 'cluster' | 'osd'>
 
-function runningAnswer({ id, startedMs, isPodReady }: UpdatableOsd, { overrides }: UpdateReport): OsdState {
+function runningAnswer({ id, startedMs, isPodReady, awaitsRook }: UpdatableOsd, { overrides }: UpdateReport): OsdState {
   const against =
     overrides?.last.osd === id ? `; it was stopped although the checks refused it, by ${overrides.last.why}` : ''
-  const explanation = isPodReady
+  const stopped = isPodReady
     ? 'its pod is ready; Ceph must have it up with all its placement groups peered'
     : 'it was stopped, and its new pod is not ready yet'
+  const explanation = awaitsRook ? "it is open to Rook's next pass, which has not updated it yet" : stopped
   const since = startedMs === undefined ? {} : { since: rfc3339(startedMs) }
   return { state: 'running', explanation: `${explanation}${against}`, ...since }
 }

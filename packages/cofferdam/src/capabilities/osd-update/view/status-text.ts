@@ -9,8 +9,13 @@ const linesShown = 3
 
 /** What the update of one cluster's OSDs is about, then a line for each thing that is worth one. */
 export function updateStatusLines(summary: UpdateSummary, now: string, paint: Paint): string[] {
-  const mode = summary.mode === 'plan' ? ' (beside Rook: restarts only on request)' : ''
+  const mode = modes[summary.mode ?? 'own'] ?? ''
   return [`${summary.cluster}${mode}: ${updateHeadline(summary, now, paint)}`, ...updateDetails(summary, now, paint)]
+}
+
+const modes: Readonly<Partial<Record<NonNullable<UpdateSummary['mode']>, string>>> = {
+  plan: ' (beside Rook: restarts only on request)',
+  pace: ' (paced: Rook updates OSDs round by round)',
 }
 
 /** How far it is, and why not farther. */
@@ -31,6 +36,7 @@ export function updateDetails(summary: UpdateSummary, now: string, paint: Paint)
     ...(summary.isAttended === false && isUnderWay(summary) ? ['this may be old: no operator is running'] : []),
     ...checkLines(summary, now, paint),
     ...(isUnderWay(summary) ? countLines(summary, paint) : []),
+    ...paceLines(summary, paint),
     ...(frozen === undefined ? [] : [`what to do: ${frozen.wayOut}`]),
     ...failedLines(
       failed.filter(({ osd }) => osd !== frozen?.osd),
@@ -100,6 +106,15 @@ function countLines({ progress, reason = '' }: UpdateSummary, paint: Paint): str
     ...(running.length === 0 ? [] : [`restarting: ${paint('cyan', `osd ${idRanges(running)}`)}`]),
     ...(waiting === 0 ? [] : [`${waiting === 1 ? '1 waits' : `${waiting} wait`}${rounds}`]),
   ]
+}
+
+function paceLines({ pace, progress, osds }: UpdateSummary, paint: Paint): string[] {
+  if (pace === undefined || (pace.open.length === 0 && pace.pending === 0)) return []
+  const all = pace.rounds + (progress?.roundsLeft ?? 0)
+  const held = (osds ?? progress?.total ?? 0) - pace.open.length
+  if (pace.open.length === 0) return [`no round is open; ${held} OSDs held, ${pace.pending} not opened to Rook yet`]
+  const open = paint('cyan', `osd ${idRanges(pace.open)}`)
+  return [`round ${pace.rounds} of about ${all}: ${open} open to Rook, waiting for ${pace.waitsFor}; ${held} held`]
 }
 
 /** Where each is held for its own reason. */

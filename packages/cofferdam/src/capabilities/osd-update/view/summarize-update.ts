@@ -4,6 +4,7 @@ import { notNamedText } from '../../../shared/ceph-trust/named-clusters.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import type { GrowthDecision } from '../domain/decide-growth.ts'
 import type { UpdateProgress } from '../domain/decision.ts'
+import type { PaceState } from '../domain/pace-state.ts'
 import type { UpdatableOsd, UpdatedCluster, UpdateRecord } from '../domain/snapshot.ts'
 import { overrideInForce, overrideMeanings } from '../domain/update-override.ts'
 import type { UpdateReport } from '../domain/update-report.ts'
@@ -41,8 +42,21 @@ export interface UpdateSummary {
   /** `require_osd_release` of Ceph lags behind what all OSDs run: how far, and what to do. */
   readonly releaseLag?: string
   readonly growth?: GrowthSummary
+  /** Rook updates the OSDs in the rounds that Cofferdam opens. */
+  readonly pace?: PaceSummary
   /** Whether an operator keeps the record up to date; left out where it is not known. */
   readonly isAttended?: boolean
+}
+
+export interface PaceSummary {
+  /** How many rounds were opened since the last change. */
+  readonly rounds: number
+  /** OSDs that Rook may change now. */
+  readonly open: readonly number[]
+  /** OSDs that Rook has not been open to since the last change. */
+  readonly pending: number
+  /** What the round waits for. */
+  readonly waitsFor: 'nothing' | 'a pass of Rook' | 'OSDs to come back'
 }
 
 export interface FailedOsd {
@@ -100,8 +114,15 @@ export function summarizeUpdate(seen: SeenUpdate): UpdateSummary {
     ...checksOf(seen),
     ...(report?.releaseLag !== undefined && { releaseLag: report.releaseLag }),
     ...(growth && { growth: growthOf(growth) }),
+    ...(mode === 'pace' && report?.pace !== undefined && { pace: paceOf(report.pace) }),
     ...(isAttended !== undefined && { isAttended }),
   }
+}
+
+function paceOf({ open, pending, rounds }: PaceState): PaceSummary {
+  const isAwaited = open.some(({ touchedMs }) => touchedMs === undefined)
+  const waitsFor = open.length === 0 ? 'nothing' : isAwaited ? 'a pass of Rook' : 'OSDs to come back'
+  return { rounds, open: open.map(({ osd }) => osd), pending: pending.length, waitsFor }
 }
 
 function checksOf({
