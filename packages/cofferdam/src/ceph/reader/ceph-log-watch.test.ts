@@ -110,3 +110,11 @@ describe('a way to Ceph', () => {
     expect(log.followerCount).toBe(0)
   })
 })
+
+it('commands that are made anew for each question open no second log: each would have Ceph asked, and so on without end', async () => {
+  const { clock, hints, tries, watch, commands } = open()
+  await clock.advance(10_000)
+  for (let question = 0; question < 100; question += 1) watch.follow(key, { ...commands })
+  await clock.advance(10_000)
+  expect([hints.length, tries]).toEqual([1, [0]])
+})

@@ -21,7 +21,8 @@ export interface LogHint {
 export type LogState = { readonly isFollowed: true } | { readonly isFollowed: false; readonly why: string }
 
 interface Followed {
-  readonly commands: CephCommands
+  /** Used when the log is opened next. */
+  commands: CephCommands
   readonly ending: AbortController
   state: LogState | undefined
   lastLineAt: number
@@ -63,10 +64,16 @@ export class CephLogWatch {
     return this.#followed.get(key)?.state
   }
 
-  /** Follows this cluster from now on; the same again changes nothing. */
+  /**
+   * Follows this cluster from now on. A log that is open stays open, whatever commands come after: were it opened again for each of them,
+   * it would have Ceph asked each time, and whoever asks Ceph comes with its commands.
+   */
   follow(key: string, commands: CephCommands | undefined): void {
     const held = this.#followed.get(key)
-    if (held !== undefined && held.commands === commands) return
+    if (held !== undefined && commands !== undefined && hasLog(held.commands) === hasLog(commands)) {
+      held.commands = commands
+      return
+    }
     this.forget(key)
     if (commands === undefined) return
     const followed: Followed = {
@@ -162,6 +169,10 @@ export class CephLogWatch {
     followed.lastHintAt = this.#ports.clock.now()
     this.#ports.onHint(key, { osds: [...followed.named], isRepeated })
   }
+}
+
+function hasLog({ followLog }: CephCommands): boolean {
+  return followLog !== undefined
 }
 
 function textOf(state: LogState | undefined): string {
