@@ -43,7 +43,7 @@ function operator(namespace: string): object {
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { name: 'rook-ceph-operator', namespace, labels },
+    metadata: { name: 'rook-ceph-operator', namespace, labels: { operator: 'rook', 'storage-backend': 'ceph' } },
     spec: { replicas: 1, selector: { matchLabels: labels }, strategy: { type: 'Recreate' }, template },
   }
 }

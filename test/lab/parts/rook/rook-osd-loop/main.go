@@ -124,7 +124,10 @@ func (p *passer) Reconcile(_ context.Context, request reconcile.Request) (reconc
 	p.tell(request, cephv1.ConditionProgressing, corev1.ConditionTrue, cephv1.ClusterProgressingReason, "Configuring Ceph OSDs")
 	err := osd.New(p.rook, info, cluster.Spec, *rookImage).Start()
 	log.Printf("PASS %d ended after %.1f s, error=%v", pass, time.Since(began).Seconds(), err)
-	if p.ctx.Err() != nil {
+	// Rook has other work to do here. Its status is written from a cache, which must first have seen what the pass wrote last.
+	select {
+	case <-time.After(time.Second):
+	case <-p.ctx.Done():
 		return reconcile.Result{}, nil
 	}
 	if err != nil {
