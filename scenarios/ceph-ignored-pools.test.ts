@@ -92,7 +92,8 @@ it('an OSD update waits for a scratch pool with one copy, and goes on as soon as
     return items.filter(({ spec }) => spec.template.spec.containers[0]?.image === image).length
   }
   const key = { namespace, name: 'rook-ceph' }
-  await fixture.api.patch(cephClusters, key, { type: 'merge', body: { spec: { cephVersion: { image } } } })
+  const metadata = { annotations: { 'cofferdam.io/update-mons-first': 'false' } }
+  await fixture.api.patch(cephClusters, key, { type: 'merge', body: { metadata, spec: { cephVersion: { image } } } })
   await fixture.seconds(180)
   expect(await updated()).toBe(0)
   await ignore({ scratch: reason })

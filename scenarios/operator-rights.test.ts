@@ -48,7 +48,7 @@ it('without rights in the namespace of Longhorn every reading of Longhorn still 
   await fixture.cordon('node-1')
   await fixture.seconds(20)
   const lines = (await fixture.metrics.registry.metrics()).split('\n')
-  const passes = lines.filter((line) => /^cofferdam_reconciles_total\{controller="longhorn-drain"/.test(line))
+  const passes = lines.filter((line) => line.startsWith('cofferdam_reconciles_total{controller="longhorn-drain"'))
   expect(passes.filter((line) => line.includes('"done"')).length).toBe(1)
   expect(passes.filter((line) => line.includes('"failed"'))).toEqual([])
 })

@@ -40,12 +40,12 @@ export function createRadosLog() {
     hear(header: JsonObject): boolean {
       const { log: line, id, follows, problem } = header
       if (typeof line === 'string') {
-        for (const { follow } of [...followers]) follow.onLine(line)
+        for (const { follow } of followers) follow.onLine(line)
         return true
       }
       const asked = [...followers].find((follower) => follower.id === id)
       if (follows === true) {
-        for (const { follow } of [...followers]) follow.onOpen()
+        for (const { follow } of followers) follow.onOpen()
         return true
       }
       if (asked === undefined || problem === undefined) return false
@@ -55,7 +55,7 @@ export function createRadosLog() {
     /** The connection ended, or cannot tell the log. */
     end(error: Error): void {
       subscribed = undefined
-      for (const { end } of [...followers]) end(error)
+      for (const { end } of followers) end(error)
     },
   }
 }

@@ -99,7 +99,7 @@ export class CephLogWatch {
   }
 
   close(): void {
-    for (const key of [...this.#followed.keys()]) this.forget(key)
+    for (const key of this.#followed.keys()) this.forget(key)
   }
 
   async #run(key: string, followed: Followed): Promise<void> {

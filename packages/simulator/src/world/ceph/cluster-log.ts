@@ -44,7 +44,7 @@ export class ClusterLog {
   /** Everybody who follows loses it. Refused, nobody can follow again. */
   breakOff({ isRefused = false }: { readonly isRefused?: boolean } = {}): void {
     this.#isRefused = isRefused
-    for (const { end } of [...this.#followers]) end(broken('the connection was lost'))
+    for (const { end } of this.#followers) end(broken('the connection was lost'))
   }
 
   /** Nobody hears any more, and nobody is told so. */

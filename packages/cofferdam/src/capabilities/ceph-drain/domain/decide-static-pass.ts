@@ -108,6 +108,7 @@ function planStaticWrites(
 }
 
 /** A server that does not have the field would be written to for ever. */
-function withoutUnreadyPolicy({ unhealthyPodEvictionPolicy, ...spec }: PodDisruptionBudget['spec']) {
+function withoutUnreadyPolicy(budget: PodDisruptionBudget['spec']) {
+  const { unhealthyPodEvictionPolicy: _, ...spec } = budget
   return spec
 }

@@ -85,6 +85,7 @@ function isRecovering(
   return lastEndedMs !== undefined && nowMs - lastEndedMs < overridePatienceMs
 }
 
-function withoutQuestion({ ask: _, ...chosen }: ChosenStarts): ChosenStarts {
+function withoutQuestion(planned: ChosenStarts): ChosenStarts {
+  const { ask: _, ...chosen } = planned
   return chosen
 }
