@@ -2,14 +2,26 @@ import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { isManagedByUs } from './budget-mark.ts'
 import type { CephDrainDecision } from './decision.ts'
-import { buildOsdBudget, planOsdBudgets } from './osd-budgets.ts'
+import { buildOsdBudget, parseOsdBudget, planOsdBudgets } from './osd-budgets.ts'
 import { decideRemoval, retireBudget, withoutRetirement } from './retire-budget.ts'
-import type { CephDrainSnapshot, OsdBudget } from './snapshot.ts'
+import type { CephDrainSnapshot } from './snapshot.ts'
+import { coverOf } from './wanted-budgets.ts'
 
-/** What is left of a plan while nothing may be let go: budgets that hold more than there is. */
-export function onlyTightening(writes: readonly BudgetWrite[], present: readonly OsdBudget[]): BudgetWrite[] {
-  if (!present.some(({ isOurs }) => isOurs)) return [...writes]
-  return writes.filter((write) => write.verb === 'create' && write.budget.spec.maxUnavailable === 0)
+/**
+ * What is left of a plan while nothing may be let go: budgets that hold more than there is. A block over OSDs that a closed budget of ours
+ * holds already would hold nothing more, and until the other one goes every eviction there would meet two budgets, which is an error.
+ */
+export function onlyTightening(
+  writes: readonly BudgetWrite[],
+  { budgets, osds, cluster }: Pick<CephDrainSnapshot, 'budgets' | 'osds' | 'cluster'>,
+): BudgetWrite[] {
+  if (!budgets.some(({ isOurs }) => isOurs)) return [...writes]
+  const isHeld = coverOf(budgets.filter(({ isOurs, maxUnavailable }) => isOurs && maxUnavailable === 0))
+  return writes.filter((write) => {
+    if (write.verb !== 'create' || write.budget.spec.maxUnavailable !== 0) return false
+    const block = parseOsdBudget(write.budget, cluster)
+    return block === undefined || osds.filter(coverOf([block])).some((osd) => !isHeld(osd))
+  })
 }
 
 /** The plan for the budgets of OSDs, as writes of objects; `present` are the objects that the snapshot was made of. */

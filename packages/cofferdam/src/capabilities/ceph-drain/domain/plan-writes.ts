@@ -46,7 +46,7 @@ export function planWrites(pass: PassSnapshot, snapshot: CephDrainSnapshot, want
   }
   const intent = intentOf(pass.record.state, wanted)
   const planned = planBudgetWrites(snapshot, pass.budgets, wanted)
-  const writes = isEarly ? onlyTightening(planned, snapshot.budgets) : planned
+  const writes = isEarly ? onlyTightening(planned, snapshot) : planned
   const flags = flagSteps(pass, wanted)
   const isWhole = flags.length === 0 || heard.flags !== undefined
   const change = { decision: wanted, silentSince, cephLog, ownership: ownershipOf(snapshot) }
