@@ -33,8 +33,3 @@ export function labelPatch({ version, change }: LabelChange) {
   const labels = { [doNotReconcile]: change === 'hold' ? paceLabelValue : null }
   return { metadata: { ...(version !== undefined && { resourceVersion: version }), labels } }
 }
-
-/** What takes all labels of ours off where no operator does it any more. */
-export function freeingCommand(namespace: string): string {
-  return `kubectl -n ${namespace} label deployment -l ${doNotReconcile}=${paceLabelValue} ${doNotReconcile}-`
-}
