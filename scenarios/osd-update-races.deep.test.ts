@@ -193,7 +193,9 @@ describe('what else can happen in the middle of an update', () => {
       await on.until('one machine may go', on.isOpen, 60)
       const want = (version: string) => {
         const image = cephImage.replace(/[^:]+$/, version)
-        return on.api.patch(cephClusters, cluster, { type: 'merge', body: { spec: { cephVersion: { image } } } })
+        const metadata = { annotations: { 'cofferdam.io/update-mons-first': 'false' } }
+        const body = { metadata, spec: { cephVersion: { image } } }
+        return on.api.patch(cephClusters, cluster, { type: 'merge', body })
       }
       const isEnded = async (starts: number) => {
         oracle.look()

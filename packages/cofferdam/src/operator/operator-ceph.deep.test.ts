@@ -1,4 +1,11 @@
-import { cephFilesystems, cephNfses, cephObjectStores, cephRbdMirrors } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import {
+  cephFilesystemMirrors,
+  cephFilesystems,
+  cephNfses,
+  cephNvmeofGateways,
+  cephObjectStores,
+  cephRbdMirrors,
+} from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { deployments, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import { deployment, openScenario } from '@cofferdam/simulator/world/testing/scenario.ts'
@@ -60,14 +67,17 @@ const services = `${smallCluster}
   objectStores: [{ name: store, instances: 2 }]
   rbdMirrors: 2
   nfs: [{ name: share, active: 2 }]
+  nvmeof: [{ name: blocks, instances: 2 }]
+  filesystemMirrors: 2
 `
 
 async function limits(fixture: CephFixture): Promise<string> {
-  const short = (text: string) => text.replace(/^rook-ceph-(.*?)(?:-pdb|-my-rbd-mirror)?: (.*?) of .*$/, '$1 $2')
+  const short = (text: string) =>
+    text.replace(/^rook-ceph-(.*?)(?:-pdb|-my-rbd-mirror|-my-fs-mirror)?: (.*?) of .*$/, '$1 $2')
   return (await fixture.budgets()).map(short).join(', ')
 }
 
-/** Scales up every service, and loses a monitor. */
+/** Scales up every service, gives the mirror of file systems to another object, and loses a monitor. */
 async function scaleScenario(fixture: CephFixture, start: () => void): Promise<unknown> {
   const { uid = '' } = (await fixture.api.get(deployments, { namespace, name: 'rook-ceph-mgr-a' })).metadata
   await fixture.api.create(podDisruptionBudgets, {
@@ -89,6 +99,12 @@ async function scaleScenario(fixture: CephFixture, start: () => void): Promise<u
   await change(cephObjectStores as ResourceType, 'store', { gateway: { instances: 4 } })
   await change(cephRbdMirrors as ResourceType, 'my-rbd-mirror', { count: 3 })
   await change(cephNfses as ResourceType, 'share', { server: { active: 5 } })
+  await change(cephNvmeofGateways as ResourceType, 'blocks', { instances: 3 })
+  const seen = await fixture.api.get(cephFilesystemMirrors, { namespace, name: 'my-fs-mirror' })
+  await fixture.api.create(cephFilesystemMirrors, { ...seen, metadata: { namespace, name: 'other' } })
+  const labels = { 'app.kubernetes.io/part-of': 'other' }
+  const daemon = { namespace, name: 'rook-ceph-fs-mirror' }
+  await fixture.api.patch(deployments, daemon, { type: 'merge', body: { metadata: { labels } } })
   await fixture.seconds(1)
   const scaled = await limits(fixture)
   await change(deployments as ResourceType, 'rook-ceph-mon-a', { replicas: 0 })
@@ -135,10 +151,14 @@ const cases: Record<string, RightsCase<CephFixture>> = {
     open: () => openCephFixture(services),
     scenario: scaleScenario,
     whole: {
-      guarded: 'mds-files at least 1, mgr 1, mon 1, nfs-share at least 1, rbd-mirror at least 1, rgw-store at least 1',
-      scaled: 'mds-files at least 2, mgr 1, mon 1, nfs-share at least 4, rbd-mirror at least 2, rgw-store at least 3',
-      monLost: 'mds-files at least 2, mgr 1, mon 0, nfs-share at least 4, rbd-mirror at least 2, rgw-store at least 3',
-      mended: 'mds-files at least 2, mgr 1, mon 0, nfs-share at least 4, rbd-mirror at least 2, rgw-store at least 3',
+      guarded:
+        'fs-mirror at least 1, mds-files at least 1, mgr 1, mon 1, nfs-share at least 1, nvmeof-blocks at least 1, rbd-mirror at least 1, rgw-store at least 1',
+      scaled:
+        'fs-mirror-other at least 1, mds-files at least 2, mgr 1, mon 1, nfs-share at least 4, nvmeof-blocks at least 2, rbd-mirror at least 2, rgw-store at least 3',
+      monLost:
+        'fs-mirror-other at least 1, mds-files at least 2, mgr 1, mon 0, nfs-share at least 4, nvmeof-blocks at least 2, rbd-mirror at least 2, rgw-store at least 3',
+      mended:
+        'fs-mirror-other at least 1, mds-files at least 2, mgr 1, mon 0, nfs-share at least 4, nvmeof-blocks at least 2, rbd-mirror at least 2, rgw-store at least 3',
       handedBack: 'mgr 1',
       told: ['Warning ObjectsUnusable'],
     },
