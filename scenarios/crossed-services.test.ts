@@ -69,7 +69,7 @@ it('only the budget of servers that cannot move waits for OSDs, and explain says
   const { out, code } = await runCommand(explain, 'explain', 'pdb/rook-ceph/rook-ceph-nfs-files')
   expect(code).toBe(3)
   expect(out).toContain('FollowsOsds')
-  expect(out).toContain('daemons that cannot move beside OSDs go after the first OSD of their node')
+  expect(out).toContain('daemons that cannot move beside OSDs go after the OSDs of their node')
   const node = await runCommand(explain, 'explain', 'node/node-left')
   expect(node.code).toBe(0)
 })

@@ -268,7 +268,7 @@ const blocked: Record<string, { given: BudgetSnapshot; then: Blocker }> = {
       object: 'pdb/shop/rook-ceph-mon-pdb',
       reason: 'FollowsOsds',
       explanation:
-        'mons and mgrs beside OSDs go after the first OSD of their node, so that two drains cannot wait for each other',
+        'mons and mgrs beside OSDs go after the OSDs of their node, so that two drains cannot wait for each other',
       holder: 'the OSDs on the same nodes',
       since: earlier,
       causes: [],

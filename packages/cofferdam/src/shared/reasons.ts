@@ -60,7 +60,7 @@ export const reasons = {
   FenceUnknown: 'It is not known whether Ceph can lose a machine now, so none with OSDs may be fenced.',
   FenceWaitsForData: 'Not all data is clean, so no machine with running OSDs may be fenced.',
   FollowsOsds:
-    'Mons, mgrs and daemons that cannot move go after the first OSD of their node, while the failure domain of its OSDs is open.',
+    'Mons, mgrs and daemons that cannot move go with the OSDs of their node, mons last, while the failure domain of these OSDs is open.',
   GrantFreed: 'The holder is gone and had not touched anything. Its holds are released.',
   GuardUnregistered:
     'The registration of the eviction guard is missing, so the API server does not ask it about evictions.',

@@ -15,6 +15,9 @@ interface Scenario {
   readonly held?: readonly string[] | undefined
   /** `0 without a`, `1`; what the budget says now. */
   readonly present?: string
+  /** Nodes with OSDs that may go and have not gone. */
+  readonly open?: readonly string[]
+  readonly headStarts?: BesideOsds['headStarts']
   readonly memory?: BesideOsds['memory']
   readonly nowMs?: number
 }
@@ -59,10 +62,15 @@ function decide(scenario: Scenario) {
         isPinned: true,
         isReady: !down.includes(id),
       })),
-      turn: held && { domains: [], heldNodes: Object.fromEntries(held.map((node) => [node, 'osd.0'])) },
+      turn: held && {
+        domains: [],
+        heldNodes: Object.fromEntries(held.map((node) => [node, 'osd.0'])),
+        openNodes: scenario.open ?? [],
+      },
       leavingNodes: new Set(leaving),
       nowMs: scenario.nowMs ?? nowMs,
       memory: scenario.memory ?? {},
+      headStarts: scenario.headStarts ?? {},
     },
   })
 }
@@ -86,6 +94,35 @@ const rows: Record<string, { given: Scenario; then: string }> = {
     },
   'the turn came to node-a, which is drained: its mon may go and no other': {
     given: { held: ['node-b', 'node-c'], leaving: ['node-a', 'node-b'], present: '0' },
+    then: '0 without a; loose on [node-a]',
+  },
+  'the OSDs of node-a may go and have not: its mon lets them go ahead, or they would report that they leave to mons that elect':
+    {
+      given: { held: ['node-b', 'node-c'], open: ['node-a'], leaving: ['node-a'], present: '0' },
+      then: '0; loose on []',
+    },
+  'the OSDs of node-a are leaving for some seconds: its mon still waits': {
+    given: {
+      held: ['node-b', 'node-c'],
+      open: ['node-a'],
+      leaving: ['node-a'],
+      present: '0',
+      headStarts: { 'node-a': nowMs - 19_000 },
+    },
+    then: '0; loose on []',
+  },
+  'the OSDs of node-a stay where they are, because it only reboots: its mon does not wait for ever': {
+    given: {
+      held: ['node-b', 'node-c'],
+      open: ['node-a'],
+      leaving: ['node-a'],
+      present: '0',
+      headStarts: { 'node-a': nowMs - 20_000 },
+    },
+    then: '0 without a; loose on [node-a]',
+  },
+  'the mon of node-a may go already when the operator is restarted: that is not withdrawn': {
+    given: { held: ['node-b', 'node-c'], open: ['node-a'], leaving: ['node-a'], present: '0 without a' },
     then: '0 without a; loose on [node-a]',
   },
   'the turn came to node-a, which nobody drains: its mon stays under the budget': {

@@ -14,6 +14,8 @@ export interface DaemonBudget {
   readonly loose: readonly string[] | undefined
   /** For the next decision, once this one is written. */
   readonly memory?: DaemonBudgetMemory
+  /** By node: since when its OSDs have a head start. */
+  readonly headStarts?: HeadStarts
   readonly recheckAfterMs?: number
 }
 
@@ -22,6 +24,8 @@ export interface DaemonBudgetMemory {
   readonly withdrawn: readonly string[]
   readonly withdrawnAtMs: number
 }
+
+export type HeadStarts = Readonly<Record<string, number>>
 
 /** What mons and mgrs have to do with the OSDs on their nodes. */
 export interface BesideOsds {
@@ -33,6 +37,8 @@ export interface BesideOsds {
   readonly nowMs: number
   /** By budget, as `daemonBudgets` of the decision has them. */
   readonly memory: Readonly<Record<string, DaemonBudgetMemory>>
+  /** Of the last decision about mons. */
+  readonly headStarts?: HeadStarts
   readonly services?: readonly ServiceDaemonView[]
 }
 
@@ -40,12 +46,18 @@ export interface BesideOsds {
 const settleMs = 3_000
 /** For how long one of several that wait is preferred; drains ask every few seconds. */
 const shareMs = 30_000
+/**
+ * For how long a mon waits until the OSDs of its node have left. Drains ask again every 5 seconds and an OSD takes some to stop; one that is
+ * not drained at all, because the node only reboots, keeps its mon no longer.
+ */
+const headStartMs = 20_000
 
 /**
  * Decides which mons, mgrs or daemons of one service may be evicted.
  *
  * Where none of them runs beside OSDs that must stay, a number says it, as Rook's budget does. Elsewhere all are held but
- * those whose node is being emptied and may be, and no more of them than may be away.
+ * those whose node is being emptied and may be, and no more of them than may be away. Mons give the OSDs beside them a head start: an OSD
+ * that leaves tells a mon, and while mons elect nobody hears it, so that clients wait for an OSD that has gone.
  *
  * Guarantees: a daemon beside an OSD that may not go is held; no more are left out than may be away, those included that
  * could go just before.
@@ -62,8 +74,10 @@ export function decideDaemonBudget(given: {
   readonly out: readonly string[]
   readonly present: PodDisruptionBudget | undefined
   readonly beside: BesideOsds | undefined
+  /** Whether the OSDs of a node leave before it; if not, together with it. */
+  readonly isAfterOsds?: boolean
 }): DaemonBudget {
-  const { daemons: all, recalled, free, most, out, present, beside } = given
+  const { daemons: all, recalled, free, most, out, present, beside, isAfterOsds = false } = given
   if (beside === undefined) return { maxUnavailable: free, isFollowing: false, exempt: [], loose: [] }
   const { turn, leavingNodes, nowMs } = beside
   const before = parseExempt(present)
@@ -85,8 +99,12 @@ export function decideDaemonBudget(given: {
   }
 
   const away = new Set([...out, ...all.filter(({ isReady }) => !isReady).map(({ id }) => id)]).size
-  const mayGo = running
-    .filter((daemon) => !isHeld(daemon) && leavingNodes.has(daemon.nodeName ?? ''))
+  const leaving = running.filter((daemon) => !isHeld(daemon) && leavingNodes.has(daemon.nodeName ?? ''))
+  const headStarts = isAfterOsds ? headStartsOf(beside, turn, nodesOf(leaving.map(({ id }) => id))) : {}
+  const isLater = ({ id, nodeName }: (typeof leaving)[number]) =>
+    nowMs - (headStarts[nodeName ?? ''] ?? Number.NEGATIVE_INFINITY) < headStartMs && !(isClosed && before.includes(id))
+  const mayGo = leaving
+    .filter((daemon) => !isLater(daemon))
     .map(({ id }) => id)
     .sort()
   const allowed = Math.max(0, most - away)
@@ -98,6 +116,11 @@ export function decideDaemonBudget(given: {
   const withdrawn = wasLoose.filter((id) => !wanted.includes(id) && running.some((daemon) => daemon.id === id))
   const isRecent = recalled !== undefined && nowMs - recalled.withdrawnAtMs < settleMs
   const memory = withdrawn.length > 0 ? { withdrawn, withdrawnAtMs: nowMs } : isRecent ? recalled : undefined
+  const rechecks = [
+    ...leaving.filter(isLater).map(({ nodeName }) => (headStarts[nodeName ?? ''] ?? nowMs) + headStartMs - nowMs),
+    ...(memory === undefined ? [] : [settleMs]),
+    ...(isContested ? [shareMs] : []),
+  ]
   const exempt = memory === undefined && isClosed ? wanted : wanted.filter((id) => isClosed && before.includes(id))
   return {
     maxUnavailable: 0,
@@ -105,8 +128,20 @@ export function decideDaemonBudget(given: {
     exempt: [...exempt].sort(),
     loose: nodesOf([...new Set([...exempt, ...(memory?.withdrawn ?? [])])]),
     ...(memory === undefined ? {} : { memory }),
-    ...(memory === undefined && !isContested ? {} : { recheckAfterMs: memory === undefined ? shareMs : settleMs }),
+    ...(Object.keys(headStarts).length === 0 ? {} : { headStarts }),
+    ...(rechecks.length === 0 ? {} : { recheckAfterMs: Math.min(...rechecks) }),
   }
+}
+
+/** Of nodes that are being emptied, with OSDs that may go and have not gone. */
+function headStartsOf(
+  { headStarts = {}, nowMs }: BesideOsds,
+  { openNodes }: StorageTurn,
+  nodes: readonly string[],
+): HeadStarts {
+  return Object.fromEntries(
+    nodes.filter((node) => openNodes.includes(node)).map((node) => [node, headStarts[node] ?? nowMs]),
+  )
 }
 
 /** Whom the budget leaves out. */

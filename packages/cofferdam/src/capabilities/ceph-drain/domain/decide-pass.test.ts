@@ -145,7 +145,10 @@ describe('a record that is refused', () => {
 })
 
 describe('mons and mgrs beside the OSDs', () => {
-  const free = { turn: { domains: [], heldNodes: { 'node-1': '1', 'node-2': '2', 'node-3': '3' } }, looseNodes: [] }
+  const free = {
+    turn: { domains: [], openNodes: [], heldNodes: { 'node-1': '1', 'node-2': '2', 'node-3': '3' } },
+    looseNodes: [],
+  }
   const beside = (turnBefore: PassSnapshot['turnBefore']) => ({ ...calm, pass: { turnBefore } })
 
   it('are held to both turns before the budgets are written, and to the new one when they stand', () => {

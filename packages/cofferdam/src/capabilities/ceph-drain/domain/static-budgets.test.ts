@@ -82,7 +82,7 @@ function besideOf(given: {
 }): BesideOsds {
   return {
     daemons: [],
-    turn: { domains: [], heldNodes: Object.fromEntries(given.held.map((node) => [node, 'osd.0'])) },
+    turn: { domains: [], heldNodes: Object.fromEntries(given.held.map((node) => [node, 'osd.0'])), openNodes: [] },
     leavingNodes: new Set(given.leaving ?? []),
     nowMs: 90_000,
     memory: {},

@@ -137,7 +137,14 @@ function decideDaemonBudgets(input: StaticBudgetInput): StaticBudgetDecision['da
     if (!quorum.known) return unknownQuorum(isSilenceBrief ? present : undefined)
     const { out = [] } = quorum.value
     const free = removableMons(quorum.value)
-    return decideDaemonBudget({ ...of('mon'), free, most: quorum.value.mons >= 5 ? 2 : 1, out, present })
+    return decideDaemonBudget({
+      ...of('mon'),
+      free,
+      most: quorum.value.mons >= 5 ? 2 : 1,
+      out,
+      present,
+      isAfterOsds: true,
+    })
   }
   return {
     ...(monCount < 3 ? {} : { mon: ofMons() }),

@@ -122,6 +122,7 @@ describe('between two turns', () => {
   const turn = (domains: string[], ...held: string[]): StorageTurn => ({
     domains,
     heldNodes: Object.fromEntries(held.map((node) => [node, 'osd.1'])),
+    openNodes: [],
   })
 
   it('only what both allow is allowed', () => {

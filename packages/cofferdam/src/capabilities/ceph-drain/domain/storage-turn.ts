@@ -11,6 +11,8 @@ export interface StorageTurn {
   readonly domains: readonly string[]
   /** By node: the OSDs on it that may not go now, in words. Mons and mgrs there stay as well. */
   readonly heldNodes: Readonly<Record<string, string>>
+  /** Nodes with OSDs that may go and have not gone. */
+  readonly openNodes: readonly string[]
 }
 
 /**
@@ -38,18 +40,22 @@ export function decideTurn(
 export function turnOf({ osds }: Layout, domains: readonly string[]): StorageTurn {
   const isOpen = (name: string | undefined) => name !== undefined && domains.includes(name)
   const heldByNode = new Map<string, number[]>()
+  const openNodes = new Set<string>()
   for (const { id, nodeName, hasPodOnNode, domain, label } of osds) {
-    if (nodeName === undefined || !hasPodOnNode || (isOpen(domain) && isOpen(label))) continue
-    heldByNode.set(nodeName, [...(heldByNode.get(nodeName) ?? []), id])
+    if (nodeName === undefined || !hasPodOnNode) continue
+    if (isOpen(domain) && isOpen(label)) openNodes.add(nodeName)
+    else heldByNode.set(nodeName, [...(heldByNode.get(nodeName) ?? []), id])
   }
   const heldNodes = Object.fromEntries([...heldByNode].sort().map(([node, ids]) => [node, osdNames(ids)]))
-  return { domains: [...domains].sort(), heldNodes }
+  return { domains: [...domains].sort(), heldNodes, openNodes: [...openNodes].sort() }
 }
 
 /** What both allow: for the time between two turns, when the budgets of neither stand for sure. */
 export function narrowTurn(before: StorageTurn | undefined, next: StorageTurn): StorageTurn {
-  if (before === undefined) return { domains: [], heldNodes: next.heldNodes }
+  const { openNodes } = next
+  if (before === undefined) return { domains: [], heldNodes: next.heldNodes, openNodes }
   return {
+    openNodes,
     domains: next.domains.filter((domain) => before.domains.includes(domain)),
     heldNodes: { ...before.heldNodes, ...next.heldNodes },
   }

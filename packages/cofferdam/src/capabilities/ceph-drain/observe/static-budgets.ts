@@ -144,6 +144,7 @@ export class StaticBudgetObserver {
       memory: Object.fromEntries(
         Object.entries(daemonBudgets).flatMap(([name, { memory }]) => (memory === undefined ? [] : [[name, memory]])),
       ),
+      ...(daemonBudgets['mon']?.headStarts === undefined ? {} : { headStarts: daemonBudgets['mon'].headStarts }),
       services,
     }
   }

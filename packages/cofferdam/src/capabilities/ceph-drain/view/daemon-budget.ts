@@ -37,13 +37,13 @@ export function followsOsdsRefusal(
   return {
     reason,
     explanation: hasOpen
-      ? `${who} beside OSDs go with them, and only ${open} is open now`
-      : `${who} beside OSDs go after the first OSD of their node, so that two drains cannot wait for each other`,
+      ? `${who} beside OSDs go after them, and only ${open} is open now`
+      : `${who} beside OSDs go after the OSDs of their node, so that two drains cannot wait for each other`,
     holder: hasOpen ? open : 'the OSDs on the same nodes',
     ...(since === undefined ? {} : { since }),
     causes: [],
     unblocks: hasOpen
-      ? `${open} back with all its OSDs, and the placement groups clean; a drain of the node then continues by itself`
+      ? `on a drained node of ${open}, that its OSDs have left; elsewhere ${open} back with all its OSDs, and the placement groups clean; a drain of the node then continues by itself`
       : 'the eviction of an OSD of the node; a drain of the whole node gets there by itself',
     override: `kubectl -n ${namespace} delete pod NAME bypasses the budget; then drain that node, and no other, to its end`,
   }
@@ -55,5 +55,5 @@ export function whenDaemonFollows(pod: string, nodeName: string, storage: readon
     .filter(({ namespace }) => pod.startsWith(`${namespace}/`))
     .flatMap(({ domains }) => domains.filter(({ nodes }) => nodes.includes(nodeName)))
   if (answers.some(({ mayDrain }) => !mayDrain)) return undefined
-  return answers.length > 0 ? 'when the first OSD of the node has gone' : 'as soon as the node is cordoned'
+  return answers.length > 0 ? 'when the OSDs of the node have gone' : 'as soon as the node is cordoned'
 }
