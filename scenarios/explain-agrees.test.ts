@@ -39,7 +39,7 @@ it(
     await opened.seconds(15)
     expect((await askExplain(opened, 'osd/rook-ceph/4')).code).toBe(0)
     const drain = opened.drain('worker-a1')
-    const during = await compareWhile(() => !drain.isOver(), { everySeconds: 2, atLeast: 6 })
+    const during = await compareWhile(() => !drain.isOver(), { everySeconds: 3, atLeast: 6 })
     await drain.ended
     expect(during.disagreements).toEqual([])
 
@@ -80,7 +80,7 @@ it(
     await opened.seconds(60)
     expect(await compareAnswers(opened)).toMatchObject({ disagreements: [], refused: 0 })
     await opened.want('v19.2.4')
-    const during = await compareWhile(() => !opened.isUpdated('v19.2.4'), { everySeconds: 7, atLeast: 6 })
+    const during = await compareWhile(() => !opened.isUpdated('v19.2.4'), { everySeconds: 14, atLeast: 6 })
     expect(during.disagreements).toEqual([])
     expect([...during.mixtures].filter((mixture) => mixture.endsWith('some refused'))).not.toEqual([])
     expect({ violations: opened.oracle.violations, below: opened.oracle.below }).toEqual({ violations: [], below: [] })
