@@ -1,6 +1,7 @@
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { observeCeph } from '@cofferdam/product/ceph/observe-ceph.ts'
+import { observeStatus } from '@cofferdam/product/ceph/observe-status.ts'
 import { createExplainCommand } from '@cofferdam/product/cli/explain/explain.ts'
 import { createStatusCommand } from '@cofferdam/product/cli/status/status.ts'
 import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
@@ -36,6 +37,11 @@ const isNotReady = async () => conditionOf(await fixture.api.get(nodes, { name: 
 const cephKnows = async () => {
   const map = await observeCeph(fixture.ceph.commands)
   return map.known && map.value.osds.some(({ isUp }) => !isUp)
+}
+
+const upOsds = async () => {
+  const status = await observeStatus(fixture.ceph.commands)
+  return status.known ? status.value.upOsdCount : Number.NaN
 }
 
 /** Lets time pass, and notes each look at which an OSD outside zone y could go although somebody knew at the look before. */
@@ -89,6 +95,20 @@ describe('a machine loses its power', () => {
     expect(elsewhere()).toEqual([])
     fixture.ceph.controls.silence(false)
     await fixture.seconds(20)
+  })
+
+  it('and the active mgr with it: nobody tells of placement groups until another takes over, and budgets stayed open for as long', async () => {
+    fixture.ceph.controls.killMgr(25_000)
+    fixture.machines.powerOff('node-y')
+    const gaps: string[] = []
+    let isKnown = false
+    for (let step = 0; step < 80; step += 1) {
+      await fixture.seconds(0.5)
+      if (isKnown && elsewhere().length > 0) gaps.push(`${step / 2} s: ${elsewhere().join()} may go`)
+      isKnown = (await upOsds()) < 6
+    }
+    expect([isKnown, gaps]).toEqual([true, []])
+    expect(fixture.oracle.violations).toEqual([])
   })
 })
 

@@ -5,15 +5,12 @@ import { type DrainStory, drainStory } from './rook/drain-story.ts'
 import { drainTable, type Measured, median } from './rook/drain-table.ts'
 import { startRookDisruption } from './rook/start-rook-disruption.ts'
 
-/** How often each of the two is measured; from `COFFERDAM_LAB_ROUNDS=3` on with a power cut, and with goals that single runs are too noisy for. */
+/** How often each of the two is measured; from `COFFERDAM_LAB_ROUNDS=3` on with a power cut. */
 const rounds = Number(process.env['COFFERDAM_LAB_ROUNDS'] ?? '1')
 const isLong = rounds >= 3
-/**
- * How far the stalls of two runs of the same thing lie apart. An OSD whose mon is evicted at the same moment cannot report that it leaves, and
- * mons elect meanwhile: that takes about 7 seconds, and which of several drains meets it is chance.
- */
-const grainSeconds = isLong ? 2 : 10
-const timesFaster = isLong ? 5 : 1
+/** How far the stalls of two runs of the same thing lie apart. */
+const grainSeconds = 0.5
+const timesFaster = 5
 
 const whose = { Rook: startRookDisruption, Cofferdam: (lab: Lab) => lab.installOperator() }
 type Who = keyof typeof whose

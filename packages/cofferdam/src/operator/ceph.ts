@@ -16,7 +16,7 @@ import { compilePgPattern } from '../ceph/pg-pattern.ts'
 import type { CephPorts } from '../ceph/reader/ceph-ports.ts'
 import { CephReader } from '../ceph/reader/ceph-reader.ts'
 import type { buildSafetyIndex } from '../safety/safety-index.ts'
-import { type Observed, unknown } from '../shared/observed.ts'
+import { known, type Observed } from '../shared/observed.ts'
 
 export interface CephWiring {
   /** The way to each Ceph cluster; undefined where none is known, and then nothing of it may go down. */
@@ -54,9 +54,8 @@ export function buildCephPorts({ ceph, parsers, buildIndex, clock, dryRun, log, 
       observePulse: async (commands, signal) => {
         const status = await counted(commands, 'status', observeStatus(commands, { ...limits, signal }))
         if (!status.known) return status
-        if (status.value.isWithoutMgr === true)
-          return unknown('no mgr is active, so the state of placement groups is not known')
-        return { known: true, value: { epoch: status.value.osdEpoch, pgStates: status.value.pgsByState } }
+        const { osdEpoch: epoch, pgsByState: pgStates, upOsdCount: upOsds, isWithoutMgr } = status.value
+        return known({ epoch, pgStates, upOsds, ...(isWithoutMgr === undefined ? {} : { isWithoutMgr }) })
       },
     }),
     of(cluster) {

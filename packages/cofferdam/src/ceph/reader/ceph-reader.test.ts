@@ -14,7 +14,12 @@ const readingMs = 200
 function open() {
   const clock = new VirtualClock()
   const asked: string[] = []
-  const says: { map: Observed<CephMap>; indexes: number } = { map: known(exampleMap()), indexes: 0 }
+  const map = exampleMap()
+  const says: { map: Observed<CephMap>; up: Observed<number>; indexes: number } = {
+    map: known(map),
+    up: known(map.osds.filter(({ isUp }) => isUp).length),
+    indexes: 0,
+  }
   const after = async <T>(answer: T): Promise<T> => {
     await sleep(clock, readingMs)
     return answer
@@ -27,7 +32,9 @@ function open() {
     },
     observePulse: async () => {
       asked.push(`status at ${clock.now() - began}`)
-      return says.map.known ? known({ epoch: says.map.value.epoch, pgStates: { 'active+clean': 0 } }) : says.map
+      if (!says.map.known) return says.map
+      if (!says.up.known) return says.up
+      return known({ epoch: says.map.value.epoch, pgStates: { 'active+clean': 0 }, upOsds: says.up.value })
     },
     buildIndex(...of) {
       says.indexes += 1
@@ -40,6 +47,7 @@ function open() {
   return {
     clock,
     reader,
+    hearsOfLoss: () => reader.hearsOfLoss({ key, ceph: commands, signal: new AbortController().signal }),
     asked,
     says,
     begin,
@@ -187,5 +195,30 @@ describe('a safety index', () => {
     says.map = known({ ...map, epoch: 11 })
     judge(await look('ceph-drain', unsettled))
     expect(says.indexes).toBe(2)
+  })
+})
+
+describe('a hint that OSDs may have gone', () => {
+  it('has the mons asked how many are up, once: placement groups are heard from a mgr, which may have gone with them', async () => {
+    const { asked, says, reader, clock, look, hearsOfLoss } = open()
+    await look('ceph-drain', unsettled)
+    expect([await hearsOfLoss(), asked]).toEqual([false, ['map at 0']])
+    await clock.advance(1_000)
+    reader.hint(key)
+    says.up = known(0)
+    expect([await hearsOfLoss(), await hearsOfLoss(), asked]).toEqual([true, false, ['map at 0', 'status at 1200']])
+  })
+
+  it.each([
+    ['all are up as before', (up: number) => known(up)],
+    ['one more came up', (up: number) => known(up + 1)],
+    ['the mons do not answer: all of Ceph is read, and that tells it', () => unknown('no answer')],
+  ])('is no loss where %s', async (_, answer) => {
+    const { says, reader, clock, look, hearsOfLoss } = open()
+    await look('ceph-drain', unsettled)
+    await clock.advance(1_000)
+    reader.hint(key)
+    says.up = says.up.known ? answer(says.up.value) : says.up
+    expect(await hearsOfLoss()).toBe(false)
   })
 })

@@ -73,6 +73,10 @@ interface Memory {
   disturbedAt: number
   /** When there was last a hint that something may have changed. */
   hintedAt: number
+  /** How many hints there were. */
+  hints: number
+  /** The last short answer, when it was asked for, and how many hints there had been. */
+  pulse: { readonly askedAt: number; readonly hints: number; readonly value: CephPulse } | undefined
   failure: Observed<CephMap> | undefined
   failedAt: number
   silentSince: number | undefined
@@ -88,6 +92,8 @@ export const defaultCalmMs = 60_000
 const silentMs = 1_000
 /** Several causes of one poll within a second share it, whoever has them. */
 const busyMs = 1_000
+/** Who asks for the short answer twice in one pass means the same moment. */
+const sameMomentMs = 250
 /** While something is under way, everything is read anew so often, whatever the short answer says. */
 const busyReadMs = 60_000
 
@@ -118,7 +124,9 @@ export class CephReader {
 
   /** Something may have happened: who is given an answer from now on is given one to a later question, and be it a short one. */
   hint(key: string): void {
-    this.#memoryOf(key).hintedAt = this.#ports.clock.now()
+    const memory = this.#memoryOf(key)
+    memory.hints += 1
+    memory.hintedAt = this.#ports.clock.now()
   }
 
   forget(key: string): void {
@@ -155,6 +163,18 @@ export class CephReader {
     return this.#judge.judge(judgement)
   }
 
+  /**
+   * Whether there was a hint since Ceph was asked, and fewer OSDs are up than in the map that was read last. The mons say it at once, while
+   * placement groups have to be heard from a mgr, which may have gone with the same machine. What is not known counts as no.
+   */
+  async hearsOfLoss(question: Pick<CephQuestioner, 'key' | 'ceph' | 'signal'>): Promise<boolean> {
+    const memory = this.#memoryOf(question.key)
+    const { map, hints, hintedAt, askedAt, pulse: last } = memory
+    if (map === undefined || hintedAt < askedAt || last?.hints === hints) return false
+    const pulse = await this.#pulse(memory, question)
+    return pulse.known && pulse.value.upOsds < map.osds.filter(({ isUp }) => isUp).length
+  }
+
   /** The map of Ceph, no older than the asker accepts. */
   async poll(question: CephQuestioner): Promise<CephAnswer> {
     const memory = this.#memoryOf(question.key)
@@ -189,14 +209,25 @@ export class CephReader {
   /** What is remembered, where a short answer of Ceph shows that it is right still; undefined when all must be read. */
   async #recall(memory: Memory, question: CephQuestioner): Promise<HeardAnswer | undefined> {
     const { map, reading } = memory
-    const now = this.#ports.clock.now()
     if (map === undefined) return undefined
-    const pulse = await this.#ask(question, (ceph) => this.#ports.observePulse(ceph, question.signal))
+    const pulse = await this.#pulse(memory, question)
     if (!pulse.known) return this.#fail(memory, pulse)
+    if (pulse.value.isWithoutMgr === true)
+      return this.#fail(memory, unknown('no mgr is active, so the state of placement groups is not known'))
     if (memory.reading !== reading || !isUnchanged(map, pulse.value, question.isHealthyState)) return undefined
     memory.polledAt = this.#ports.clock.now()
-    memory.askedAt = now
+    memory.askedAt = memory.pulse?.askedAt ?? memory.askedAt
     return this.#answered(memory, map)
+  }
+
+  /** The short answer of Ceph; that of this moment where there was one since the last hint. */
+  async #pulse(memory: Memory, question: Pick<CephQuestioner, 'ceph' | 'signal'>): Promise<Observed<CephPulse>> {
+    const askedAt = this.#ports.clock.now()
+    const { pulse: last, hints } = memory
+    if (last?.hints === hints && askedAt - last.askedAt < sameMomentMs) return known(last.value)
+    const pulse = await this.#ask(question, (ceph) => this.#ports.observePulse(ceph, question.signal))
+    if (pulse.known) memory.pulse = { askedAt, hints, value: pulse.value }
+    return pulse
   }
 
   #read(memory: Memory, question: CephQuestioner): Promise<HeardAnswer> {
@@ -244,7 +275,7 @@ export class CephReader {
   }
 
   async #ask<T>(
-    { ceph, signal }: CephQuestioner,
+    { ceph, signal }: Pick<CephQuestioner, 'ceph' | 'signal'>,
     question: (ceph: CephCommands) => Promise<Observed<T>>,
   ): Promise<Observed<T>> {
     if (ceph === undefined) return unknown('no way to reach this Ceph is known')
@@ -271,6 +302,8 @@ export class CephReader {
         disturbances: 0,
         disturbedAt: Number.NEGATIVE_INFINITY,
         hintedAt: Number.NEGATIVE_INFINITY,
+        hints: 0,
+        pulse: undefined,
         failure: undefined,
         failedAt: Number.NEGATIVE_INFINITY,
         silentSince: undefined,

@@ -5,6 +5,10 @@ import type { CephMap } from '../../safety/ceph-map.ts'
 export interface CephPulse {
   readonly epoch: number
   readonly pgStates: Readonly<Record<string, number>>
+  /** How many OSDs are up. */
+  readonly upOsds: number
+  /** No mgr is active: the states of placement groups may be old. All else is from the mons. */
+  readonly isWithoutMgr?: true
 }
 
 /** Placement follows the epoch of the map; within one epoch only the states of placement groups change. */

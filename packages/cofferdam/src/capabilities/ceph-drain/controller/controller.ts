@@ -158,14 +158,14 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
   async function reconcileCluster(key: string, cluster: CephCluster, signal: AbortSignal) {
     const notifyDecided = ports.decisions?.begin(key)
     const turnBefore = ports.turns?.inForce(key)
-    const newlyLost = observer.newlyLost(key, cluster)
+    const hasNewLoss = await observer.hasNewLoss(key, cluster, signal)
     const observe = async (asks: 'ceph' | 'nobody') => {
       const snapshot = await observer.observe(key, cluster, signal, asks)
       const { ceph: said } = snapshot.snapshot
       probes.see(key, said.known && said.value.pgs.health === 'clean')
       return snapshot
     }
-    let seen = await observe(newlyLost.length > 0 ? 'nobody' : 'ceph')
+    let seen = await observe(hasNewLoss ? 'nobody' : 'ceph')
     const { snapshot: observed, ceph } = seen
     const pass = new CephDrainPerformer(
       performing,
@@ -191,7 +191,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
           map: seen.map,
           silentSince: seen.silentSince,
           problems: seen.problems,
-          newlyLost,
+          hasNewLoss,
           isReachable: ceph !== undefined,
           cephLog: logText(log.stateOf(key)),
           turnBefore,

@@ -4,14 +4,14 @@ import { planBudgetWrites } from './plan-budget-writes.ts'
 import type { CephDrainStep } from './steps.ts'
 
 /**
- * What is done before Ceph is asked when a node with running OSDs was lost: every budget of ours that lets an OSD go is closed, and then
- * Ceph is read. It may take seconds to answer, for one of its mons may have gone with the node. Nothing where no node was lost, or
+ * What is done before all of Ceph is read when running OSDs were lost: every budget of ours that lets an OSD go is closed, and then
+ * Ceph is read. It may take long to answer, for a mon or the mgr may have gone with the same machine. Nothing where no OSD was lost, or
  * Ceph was read since.
  *
  * Guarantees: nothing is released.
  */
-export function closeFirst({ observed, budgets, newlyLost = [], heard }: PassSnapshot): CephDrainStep[] {
-  if (newlyLost.length === 0 || heard.performed.includes('read-ceph')) return []
+export function closeFirst({ observed, budgets, hasNewLoss = false, heard }: PassSnapshot): CephDrainStep[] {
+  if (!hasNewLoss || heard.performed.includes('read-ceph')) return []
   const read: CephDrainStep = { do: 'ask', name: 'read-ceph' }
   if (observed.cluster.mode !== 'manage' || heard.performed.includes('close-budgets')) return [read]
   const standing = observed.budgets.filter(({ isOurs, selector }) => isOurs && selector.covers !== 'other')

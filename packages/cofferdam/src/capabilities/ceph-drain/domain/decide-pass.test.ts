@@ -197,7 +197,7 @@ describe('what could not be done', () => {
 })
 
 describe('a pass after a node with running OSDs was lost', () => {
-  const lost = { ...calm, pass: { newlyLost: [2] } }
+  const lost = { ...calm, pass: { hasNewLoss: true } }
 
   it('closes the default budget and then asks Ceph: its answer may take seconds, for a mon may have gone with the node', () => {
     const { steps } = decide(lost)

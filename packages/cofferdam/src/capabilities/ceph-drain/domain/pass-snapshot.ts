@@ -15,8 +15,8 @@ export interface PassSnapshot {
   /** The objects that `observed.budgets` were read from. */
   readonly budgets: readonly PodDisruptionBudget[]
   readonly map: CephMap | undefined
-  /** OSDs that ran until their nodes were lost just now: Ceph was not asked since, until it is read in this pass. Absent: none. */
-  readonly newlyLost?: readonly number[]
+  /** OSDs have gone that ran until just now, and all of Ceph was not read since, until it is in this pass. */
+  readonly hasNewLoss?: boolean
   /** A way to Ceph is known. */
   readonly isReachable: boolean
   /** Whether Ceph's cluster log is followed, in words; absent until that is known. */

@@ -116,14 +116,22 @@ export class CephDrainObserver {
     this.#running.delete(key)
   }
 
-  /** OSDs that ran in the last snapshot and are on a node that has been lost since, before Ceph or anybody else is asked. */
-  newlyLost(key: string, { metadata: { namespace = '' } }: CephCluster): readonly number[] {
+  /**
+   * Whether OSDs have gone that ran in the last snapshot, before all of Ceph is read: because they are on a node that has been lost since,
+   * or because Ceph's log hinted at it and its mons say so.
+   */
+  async hasNewLoss(key: string, { metadata: { namespace = '', name } }: CephCluster, signal: AbortSignal) {
+    if (this.#isNodeNewlyLost(key, namespace)) return true
+    return this.#reader.hearsOfLoss({ key, ceph: this.#ports.ceph.of({ namespace, name }), signal })
+  }
+
+  #isNodeNewlyLost(key: string, namespace: string): boolean {
     const { views, clock } = this.#ports
     const nodes = [...views.nodes.list()]
     const running = this.#running.get(key)
-    if (running === undefined || !nodes.some(({ lost }) => lost !== undefined)) return []
+    if (running === undefined || !nodes.some(({ lost }) => lost !== undefined)) return false
     const { views: osds } = parseOsds(views, namespace, this.#hosts.get(key)?.hosts)
-    return [...osdsOnLostNodes(osds, nodes, clock.now()).keys()].filter((id) => running.has(id))
+    return [...osdsOnLostNodes(osds, nodes, clock.now()).keys()].some((id) => running.has(id))
   }
 
   /** `asks`: Ceph, where it is due; or nobody, and then what Ceph said last is in the snapshot, however old. */
