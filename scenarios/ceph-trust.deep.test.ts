@@ -10,8 +10,9 @@ import {
   podDisruptionBudgets,
   pods,
 } from '@cofferdam/kubernetes/api/resources.ts'
+import { rookOperatorDeployment } from '@cofferdam/simulator/world/ceph/rook/budget-controller.ts'
 import { afterEach, describe, expect, it } from 'vitest'
-import { namespace, openUpdateFixture, rookOperator, type UpdateFixture } from './testing/osd-update-fixture.ts'
+import { namespace, openUpdateFixture, type UpdateFixture } from './testing/osd-update-fixture.ts'
 import { openTenant } from './testing/tenant.ts'
 
 let fixture: UpdateFixture
@@ -180,7 +181,7 @@ describe('a Rook that is scaled down, or gone for a moment', () => {
     const [before, budgets] = [await limits(), await budgetsNow()]
     await fixture.api.delete(deployments, rook)
     await fixture.seconds(5)
-    await fixture.api.create(deployments, rookOperator())
+    await fixture.api.create(deployments, rookOperatorDeployment(namespace))
     await fixture.seconds(300)
     expect([await limits(), await budgetsNow()]).toEqual([before, budgets])
   }, 120_000)
@@ -189,7 +190,7 @@ describe('a Rook that is scaled down, or gone for a moment', () => {
     fixture = await openUpdateFixture()
     fixture.operate()
     await fixture.seconds(60)
-    await fixture.api.create(deployments, rookOperator())
+    await fixture.api.create(deployments, rookOperatorDeployment(namespace))
     await fixture.want('v19.2.4')
     const before = await limits()
     await fixture.seconds(120)

@@ -1,5 +1,4 @@
 import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
-import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { ConfigMap, Event, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { ObjectKey } from '@cofferdam/kubernetes/api/resource-type.ts'
@@ -17,36 +16,32 @@ import { parseClusterFile } from '@cofferdam/simulator/cluster-file/cluster-file
 import type { CephClusterDescription } from '@cofferdam/simulator/cluster-file/describe-ceph.ts'
 import { seedCluster } from '@cofferdam/simulator/cluster-file/seed-cluster.ts'
 import type { Views } from '@cofferdam/simulator/world/actor.ts'
+import { rookOperatorDeployment, startRookBudgets } from '@cofferdam/simulator/world/ceph/rook/budget-controller.ts'
 import { overrideName, type RookOsdLoop, startRookOsdLoop } from '@cofferdam/simulator/world/ceph/rook/osd-loop.ts'
 import { type OsdPrepare, startOsdPrepare } from '@cofferdam/simulator/world/ceph/rook/osd-prepare.ts'
 import { createSimulatedCeph, type SimulatedCeph } from '@cofferdam/simulator/world/ceph/simulated-ceph.ts'
 import { startWorld, type World } from '@cofferdam/simulator/world/start-world.ts'
-import { changedApi, deployment, openScenario, type Scenario } from '@cofferdam/simulator/world/testing/scenario.ts'
+import { changedApi, openScenario, type Scenario } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { type CutLine, openLine } from './cut-line.ts'
 import { type Drain, startDrain } from './drainer.ts'
 import type { StagedOperator } from './lock-fixture.ts'
 import { badImageRuntime } from './osd-update-bad-image.ts'
+import {
+  cluster,
+  clusterFile,
+  disksOf,
+  namespace,
+  type UpdateClusterOptions,
+  withNodeSuffix,
+} from './osd-update-cluster.ts'
 import { isOsd, osdOf, type UpdateOracle, versionOf, watchOsdUpdates } from './osd-update-oracle.ts'
 import { recordCephTruth, recordOsdUpdates } from './osd-update-recorder.ts'
-import { startRookBudgets } from './rook-budgets.ts'
 import { type OperateOptions, openOperators } from './staged-operators.ts'
 import { openTrace, type Trace } from './trace.ts'
 
-export const namespace = 'rook-ceph'
-const cluster = { namespace, name: 'rook-ceph' }
+export { namespace }
 
-export interface UpdateFixtureOptions {
-  readonly storage?: number
-  readonly osdsPerNode?: number
-  readonly pgs?: number
-  readonly domain?: 'host' | 'zone'
-  /** Erasure-coded instead of three copies. */
-  readonly erasure?: { readonly dataChunks: number; readonly codingChunks: number }
-  /** Copies of the pool, and how many of them clients need. */
-  readonly copies?: { readonly size: number; readonly minSize: number }
-  readonly readySeconds?: number
-  readonly outAfterSeconds?: number
-  readonly recoveryPgsPerSecond?: number
+export interface UpdateFixtureOptions extends UpdateClusterOptions {
   /** Of the CephCluster. */
   readonly annotations?: Readonly<Record<string, string>>
   /** What the operator's administrator says; that Cofferdam alone has the cluster, unless told. */
@@ -153,7 +148,7 @@ export async function openUpdateFixture(options: UpdateFixtureOptions = {}): Pro
   const prepare = startOsdPrepare({ ...shared, isOn, namespace, ceph, devices: disksOf(described) })
   await seedCluster(options.nodeSuffix === undefined ? api : withNodeSuffix(api, options.nodeSuffix), description)
   await api.patch(cephClusters, cluster, { type: 'merge', body: { metadata: { annotations } } })
-  if (options.isBesideRook === true) await api.create(deployments, rookOperator())
+  if (options.isBesideRook === true) await api.create(deployments, rookOperatorDeployment(namespace))
   const rookLoop =
     options.rookUpdates === undefined || options.rookUpdates === false
       ? undefined
@@ -161,7 +156,9 @@ export async function openUpdateFixture(options: UpdateFixtureOptions = {}): Pro
   if (rookLoop !== undefined) await api.create(configMaps, rookOverrides())
   if (options.budgetsOf === 'cofferdam') await api.patch(cephClusters, cluster, { type: 'merge', body: handedOver })
   const rook =
-    options.budgetsOf === 'rook' ? startRookBudgets({ api, clock, views, ceph: ceph.commands, cluster }) : undefined
+    options.budgetsOf === 'rook'
+      ? startRookBudgets(shared, { cluster, commands: ceph.commands, failureDomainType: 'host' })
+      : undefined
   const operatorApi = await installOperator(server, [namespace])
   await scenario.seconds(60)
 
@@ -370,50 +367,6 @@ export async function openUpdateFixture(options: UpdateFixtureOptions = {}): Pro
   }
 }
 
-function clusterFile(options: UpdateFixtureOptions): string {
-  const { storage = 6, osdsPerNode = 2, pgs = 12, domain = 'host', erasure, copies, readySeconds = 8 } = options
-  const zones = ['zone-a', 'zone-b', 'zone-c']
-  const group = (called: string, count: number) =>
-    Array.from({ length: count }, (_, index) => `{ name: ${called}-${index + 1}, zone: ${zones[index % 3]} }`)
-  const osdNodes = Array.from({ length: storage }, (_, index) => `storage-${index + 1}`)
-  const kind =
-    erasure === undefined
-      ? copies === undefined
-        ? ''
-        : `, replicated: { size: ${copies.size}, minSize: ${copies.minSize} }`
-      : `, erasure: { dataChunks: ${erasure.dataChunks}, codingChunks: ${erasure.codingChunks} }`
-  return `
-pace: { readyAfterSeconds: ${readySeconds}, terminationSeconds: 2 }
-zones: [${zones.map((zone) => `{ name: ${zone} }`).join(', ')}]
-nodes: [${[...group('control', 3), ...group('storage', storage)].join(', ')}]
-ceph:
-  namespace: ${namespace}
-  name: ${cluster.name}
-  osds: { perNode: ${osdsPerNode}, nodes: [${osdNodes.join(', ')}] }
-  pools: [{ name: data, failureDomain: ${domain}, pgs: ${pgs}${kind} }]
-  pace: { recoveryPgsPerSecond: ${options.recoveryPgsPerSecond ?? 8}, outAfterSeconds: ${options.outAfterSeconds ?? 600} }
-`
-}
-
-function disksOf({ osds, deviceClass }: CephClusterDescription) {
-  const disks: Record<string, { name: string; osd: number; deviceClass: string }[]> = {}
-  for (const { id, node } of osds) {
-    const own = disks[node] ?? []
-    disks[node] = [...own, { name: `osd${own.length}`, osd: id, deviceClass }]
-  }
-  return disks
-}
-
-/** Nodes keep their hostname labels, and workloads are pinned by those. */
-function withNodeSuffix(api: KubeApi, suffix: string): KubeApi {
-  return changedApi(api, {
-    create: (type, object, given) =>
-      type.plural === nodes.plural
-        ? api.create(type, { ...object, metadata: { ...object.metadata, name: object.metadata.name + suffix } }, given)
-        : api.create(type, object, given),
-  })
-}
-
 const handedOver = {
   metadata: { annotations: { 'cofferdam.io/budgets': 'manage' } },
   spec: { disruptionManagement: { managePodBudgets: false } },
@@ -421,11 +374,4 @@ const handedOver = {
 
 function rookOverrides(): ConfigMap {
   return { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace, name: overrideName }, data: { config: '' } }
-}
-
-/** Of Rook itself. */
-export function rookOperator(): Deployment {
-  const rook = deployment('rook-ceph-operator', { replicas: 1 })
-  const labels = { operator: 'rook', 'storage-backend': 'ceph' }
-  return { ...rook, metadata: { ...rook.metadata, namespace, labels } }
 }
