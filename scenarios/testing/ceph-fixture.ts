@@ -16,6 +16,7 @@ import { parseClusterFile } from '@cofferdam/simulator/cluster-file/cluster-file
 import type { CephClusterDescription } from '@cofferdam/simulator/cluster-file/describe-ceph.ts'
 import { seedCluster } from '@cofferdam/simulator/cluster-file/seed-cluster.ts'
 import type { Views } from '@cofferdam/simulator/world/actor.ts'
+import { startRookBudgets } from '@cofferdam/simulator/world/ceph/rook/budget-controller.ts'
 import { createSimulatedCeph, type SimulatedCeph } from '@cofferdam/simulator/world/ceph/simulated-ceph.ts'
 import type { Kubelet } from '@cofferdam/simulator/world/nodes/kubelet.ts'
 import { isActive, isReady } from '@cofferdam/simulator/world/pod-facts.ts'
@@ -106,6 +107,14 @@ export async function openCephFixture(
     { api, clock, random, views, isOn: world.kubelet.isOn },
     buildCephDescription(described),
   )
+  // With `rook: true` in the file; then only what its administrator hands over is ours.
+  const domain = described.rados[0]?.failureDomain ?? 'host'
+  const rook = described.rook
+    ? startRookBudgets(
+        { api, clock, random, views, onFailure: (failure) => failures.push(failure) },
+        { cluster: described, commands: ceph.commands, failureDomainType: domain },
+      )
+    : undefined
   await seedCluster(api, description)
   const operatorApi = await installOperator(server, [described.namespace])
   await scenario.seconds(60)
@@ -119,7 +128,7 @@ export async function openCephFixture(
   const trace = openTrace(clock)
   const stopRecording = recordCluster(views, trace)
   const lookAtHealth = recordHealth(ceph.commands, trace)
-  const domainLabel = `topology-location-${described.rados[0]?.failureDomain ?? 'host'}`
+  const domainLabel = `topology-location-${domain}`
   const oracle = watchOver({
     views,
     domainLabel,
@@ -186,7 +195,7 @@ export async function openCephFixture(
         controllers: controllerNames,
         dryRun: false,
         ceph: () => commands,
-        trust: trustsAlone([described, ...alsoNamed]),
+        trust: { ...trustsAlone([described, ...alsoNamed]), ...(described.rook && { own: [] }) },
       })
     },
     async stopOperator() {
@@ -234,6 +243,7 @@ export async function openCephFixture(
       await operator?.stop()
       stopRecording()
       oracle.stop()
+      rook?.stop()
       ceph.stop()
       world.stop()
       scenario.stop()

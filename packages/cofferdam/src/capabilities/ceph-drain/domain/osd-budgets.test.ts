@@ -99,6 +99,18 @@ describe('an OSD budget as an object', () => {
     expect(parseOsdBudget({ ...foreign, metadata: { name: 'web', namespace: 'rook-ceph' } }, cluster)).toBeUndefined()
   })
 
+  it('that of an older Rook, which selects OSDs by a label, is one over all OSDs: it can be adopted without another beside it', () => {
+    const whole = buildOsdBudget(cluster, one('default'))
+    const parsed = (selector: NonNullable<PodDisruptionBudget['spec']['selector']>) =>
+      parseOsdBudget({ ...whole, spec: { maxUnavailable: 1, selector } }, cluster)?.selector
+    const matchLabels = { app: 'rook-ceph-osd' }
+    const but = { key: 'osd', operator: 'NotIn', values: ['1', '3'] } as const
+    expect(parsed({ matchLabels })).toEqual({ covers: 'all', exceptOsds: [] })
+    expect(parsed({ matchLabels, matchExpressions: [but] })).toEqual({ covers: 'all', exceptOsds: [1, 3] })
+    expect(parsed({ matchLabels: { ...matchLabels, rack: 'x' } })).toEqual({ covers: 'other' })
+    expect(parsed({ matchLabels: { app: 'web' } })).toEqual({ covers: 'other' })
+  })
+
   it('one that was edited by hand counts as no protection, and is written again', () => {
     const whole = buildOsdBudget(cluster, one('zone-a'))
     const edits: PodDisruptionBudget['spec'][] = [

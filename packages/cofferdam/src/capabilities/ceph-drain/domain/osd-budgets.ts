@@ -95,9 +95,13 @@ function parseSelector({ matchLabels = {}, matchExpressions = [] }: LabelSelecto
   if (labels.length === 1 && matchExpressions.length === 0 && type !== undefined) {
     return { covers: 'domain', type, domain }
   }
-  const [app, osds, ...more] = matchExpressions
-  const isOfOsds = app?.key === 'app' && app.operator === 'In' && app.values?.join() === 'rook-ceph-osd'
-  if (labels.length > 0 || more.length > 0 || !isOfOsds) return { covers: 'other' }
+  const isOfOsds = ({ key, operator, values }: LabelSelectorRequirement) =>
+    key === 'app' && operator === 'In' && values?.join() === 'rook-ceph-osd'
+  // Older Rooks say it with a label.
+  const isByLabel = labels.length === 1 && key === 'app' && domain === 'rook-ceph-osd'
+  const [osds, ...more] = isByLabel ? matchExpressions : matchExpressions.filter((each) => !isOfOsds(each))
+  const isOnlyOsds = isByLabel || (labels.length === 0 && matchExpressions.filter(isOfOsds).length === 1)
+  if (more.length > 0 || !isOnlyOsds) return { covers: 'other' }
   if (osds === undefined) return { covers: 'all', exceptOsds: [] }
   const ids = (osds.values ?? []).map(Number)
   if (osds.key !== 'osd' || ids.some((id) => !Number.isInteger(id) || id < 0)) return { covers: 'other' }

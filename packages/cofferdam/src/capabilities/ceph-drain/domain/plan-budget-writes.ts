@@ -2,27 +2,9 @@ import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { isManagedByUs } from './budget-mark.ts'
 import type { CephDrainDecision } from './decision.ts'
-import { buildOsdBudget, parseOsdBudget, planOsdBudgets } from './osd-budgets.ts'
+import { type BudgetStep, buildOsdBudget, planOsdBudgets } from './osd-budgets.ts'
 import { decideRemoval, retireBudget, withoutRetirement } from './retire-budget.ts'
 import type { CephDrainSnapshot } from './snapshot.ts'
-import { coverOf } from './wanted-budgets.ts'
-
-/**
- * What is left of a plan while nothing may be let go: budgets that hold more than there is. A block over OSDs that a closed budget of ours
- * holds already would hold nothing more, and until the other one goes every eviction there would meet two budgets, which is an error.
- */
-export function onlyTightening(
-  writes: readonly BudgetWrite[],
-  { budgets, osds, cluster }: Pick<CephDrainSnapshot, 'budgets' | 'osds' | 'cluster'>,
-): BudgetWrite[] {
-  if (!budgets.some(({ isOurs }) => isOurs)) return [...writes]
-  const isHeld = coverOf(budgets.filter(({ isOurs, maxUnavailable }) => isOurs && maxUnavailable === 0))
-  return writes.filter((write) => {
-    if (write.verb !== 'create' || write.budget.spec.maxUnavailable !== 0) return false
-    const block = parseOsdBudget(write.budget, cluster)
-    return block === undefined || osds.filter(coverOf([block])).some((osd) => !isHeld(osd))
-  })
-}
 
 /** The plan for the budgets of OSDs, as writes of objects; `present` are the objects that the snapshot was made of. */
 export function planBudgetWrites(
@@ -30,15 +12,7 @@ export function planBudgetWrites(
   present: readonly PodDisruptionBudget[],
   decision: Pick<CephDrainDecision, 'budgets'>,
 ): BudgetWrite[] {
-  const seenByName = new Map(present.map((budget) => [budget.metadata.name, budget]))
-  const writes = planOsdBudgets(snapshot.budgets, decision.budgets).flatMap((step): BudgetWrite[] => {
-    const seen = seenByName.get(step.action === 'apply' ? step.budget.name : step.name)
-    if (step.action === 'delete') return removal(seen as PodDisruptionBudget)
-    const budget = buildOsdBudget(snapshot.cluster, step.budget)
-    return seen === undefined
-      ? [{ verb: 'create', budget }]
-      : [{ verb: 'replace', seen: withoutRetirement(seen), budget }]
-  })
+  const writes = writesOf(planOsdBudgets(snapshot.budgets, decision.budgets), snapshot, present)
   return [...writes, ...marks(writes)]
 
   /** What is taken over as it is gets our mark, so that it is released with the rest. */
@@ -47,13 +21,29 @@ export function planBudgetWrites(
     return snapshot.budgets
       .filter(({ name, isOurs }) => isOurs && !names.has(name))
       .flatMap(({ name }): BudgetWrite[] => {
-        const seen = seenByName.get(name)
+        const seen = present.find(({ metadata }) => metadata.name === name)
         const wanted = decision.budgets.find((budget) => budget.name === name)
         if (seen === undefined || wanted === undefined || isManagedByUs(seen)) return []
         return [{ verb: 'replace', seen, budget: buildOsdBudget(snapshot.cluster, wanted) }]
       })
   }
+}
 
+/** These steps, as writes of objects. */
+export function writesOf(
+  steps: readonly BudgetStep[],
+  snapshot: Pick<CephDrainSnapshot, 'cluster' | 'nowMs'>,
+  present: readonly PodDisruptionBudget[],
+): BudgetWrite[] {
+  const seenByName = new Map(present.map((budget) => [budget.metadata.name, budget]))
+  return steps.flatMap((step): BudgetWrite[] => {
+    const seen = seenByName.get(step.action === 'apply' ? step.budget.name : step.name)
+    if (step.action === 'delete') return removal(seen as PodDisruptionBudget)
+    const budget = buildOsdBudget(snapshot.cluster, step.budget)
+    return seen === undefined
+      ? [{ verb: 'create', budget }]
+      : [{ verb: 'replace', seen: withoutRetirement(seen), budget }]
+  })
   function removal(seen: PodDisruptionBudget): BudgetWrite[] {
     switch (decideRemoval(seen, snapshot.nowMs)) {
       case 'retire':

@@ -3,8 +3,9 @@ import { decideWithoutRecord } from './decide-without-record.ts'
 import type { CephDrainDecision } from './decision.ts'
 import type { RecordedOwnership } from './drain-record.ts'
 import type { FlagsOutcome, HeardRefusal, PassSnapshot } from './pass-snapshot.ts'
-import { onlyTightening, planBudgetWrites } from './plan-budget-writes.ts'
+import { planBudgetWrites, writesOf } from './plan-budget-writes.ts'
 import { planRelease } from './plan-release.ts'
+import { planTightening } from './plan-tightening.ts'
 import type { CephDrainSnapshot } from './snapshot.ts'
 import type { DrainState } from './state-map.ts'
 import type { CephDrainStep } from './steps.ts'
@@ -45,8 +46,9 @@ export function planWrites(pass: PassSnapshot, snapshot: CephDrainSnapshot, want
     return { ...planWithoutRecord(pass, snapshot, wanted, heard.record.refused), isEarly }
   }
   const intent = intentOf(pass.record.state, wanted)
-  const planned = planBudgetWrites(snapshot, pass.budgets, wanted)
-  const writes = isEarly ? onlyTightening(planned, snapshot) : planned
+  const writes = isEarly
+    ? writesOf(planTightening(snapshot, wanted.budgets), snapshot, pass.budgets)
+    : planBudgetWrites(snapshot, pass.budgets, wanted)
   const flags = flagSteps(pass, wanted)
   const isWhole = flags.length === 0 || heard.flags !== undefined
   const change = { decision: wanted, silentSince, cephLog, ownership: ownershipOf(snapshot) }

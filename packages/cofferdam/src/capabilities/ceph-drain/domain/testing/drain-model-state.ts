@@ -56,6 +56,8 @@ export type DaemonBudgets = Readonly<Partial<Record<Kind, DaemonBudget>>>
 
 export interface Decided {
   readonly steps: readonly BudgetStep[]
+  /** What is written instead while nothing may be let go. */
+  readonly tightening: readonly BudgetStep[]
   readonly turn: StorageTurn
   readonly record: DrainState
   readonly isEarly: boolean

@@ -3,7 +3,8 @@ import { known } from '../../../../shared/observed.ts'
 import type { OsdView } from '../../../../shared/parse-osd.ts'
 import type { DaemonBudget } from '../daemon-budgets.ts'
 import { decideCephDrain } from '../decide.ts'
-import { type BudgetStep, planOsdBudgets } from '../osd-budgets.ts'
+import { planOsdBudgets } from '../osd-budgets.ts'
+import { planTightening } from '../plan-tightening.ts'
 import type { CephDrainSnapshot } from '../snapshot.ts'
 import { calmState } from '../state-map.ts'
 import { isAhead, narrowTurn, type StorageTurn } from '../storage-turn.ts'
@@ -169,12 +170,14 @@ function operatorMoves(setup: ModelSetup, state: ModelState): ModelMove[] {
 
 /** Undefined when there would be nothing new. */
 function look(setup: ModelSetup, state: ModelState): Decided | undefined {
-  const { budgets, turn, state: record } = decideCephDrain(snapshotOf(setup, state))
+  const snapshot = snapshotOf(setup, state)
+  const { budgets, turn, state: record } = decideCephDrain(snapshot)
   const steps = planOsdBudgets(state.budgets, budgets)
   const isEarly =
     state.budgets.length > 0 && isAhead({ turn: state.turn, looseNodes: state.loose }, turn as StorageTurn)
   const decided = {
     steps,
+    tightening: planTightening(snapshot, budgets),
     isEarly,
     turn: turn as StorageTurn,
     record: { ...record, lastUncleanAt: undefined, nooutSince: {} },
@@ -183,7 +186,11 @@ function look(setup: ModelSetup, state: ModelState): Decided | undefined {
   return isSame ? undefined : decided
 }
 
-function beginWriting(setup: ModelSetup, state: ModelState, { steps, turn, record, isEarly }: Decided): ModelMove {
+function beginWriting(
+  setup: ModelSetup,
+  state: ModelState,
+  { steps, tightening, turn, record, isEarly }: Decided,
+): ModelMove {
   const common = { ...state, decided: undefined, record }
   if (setup.byNumberAlone === true) {
     return {
@@ -191,7 +198,7 @@ function beginWriting(setup: ModelSetup, state: ModelState, { steps, turn, recor
       next: { ...common, turn, writing: { who: 'ceph-drain', steps, turn: undefined } },
     }
   }
-  const left = isEarly ? steps.filter((step) => step.action === 'apply' && isNewBlock(state, step)) : steps
+  const left = isEarly ? tightening : steps
   return {
     name: isEarly ? 'ceph-drain writes, and loosens nothing yet' : 'ceph-drain writes',
     next: {
@@ -200,10 +207,6 @@ function beginWriting(setup: ModelSetup, state: ModelState, { steps, turn, recor
       writing: { who: 'ceph-drain', steps: left, turn: isEarly ? undefined : turn },
     },
   }
-}
-
-function isNewBlock({ budgets }: ModelState, { budget }: Extract<BudgetStep, { action: 'apply' }>): boolean {
-  return budget.maxUnavailable === 0 && !budgets.some(({ name }) => name === budget.name)
 }
 
 function writeStep(

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
-import { asWanted, buildOsdBudget } from './osd-budgets.ts'
-import { onlyTightening, planBudgetWrites } from './plan-budget-writes.ts'
+import { asWanted } from './osd-budgets.ts'
+import { planTightening } from './plan-tightening.ts'
 import type { OsdBudget } from './snapshot.ts'
 import { tell } from './testing/fixture.ts'
 
@@ -27,18 +27,30 @@ const rows: Record<string, { standing: OsdBudget[]; wanted: OsdBudget[]; then: s
   'a block over OSDs that the closed budget leaves out is created: nothing else holds them': {
     standing: [general(0, [1, 4])],
     wanted: [block('zone-1'), block('zone-3')],
-    then: ['rook-ceph-osd-zone-zone-1'],
+    then: ['rook-ceph-osd-zone-zone-1: 0'],
   },
-  'blocks are created where the standing budget lets an OSD go': {
-    standing: [general(1, [])],
-    wanted: [block('zone-2')],
-    then: ['rook-ceph-osd-zone-zone-2'],
+  'a budget that lets an OSD go is closed: blocks beside it had OSDs under two budgets for 8 seconds while Rook’s were adopted':
+    {
+      standing: [general(1, [])],
+      wanted: [block('zone-2')],
+      then: ['rook-ceph-osd: 0'],
+    },
+  'nothing is closed where nothing more is to be held': {
+    standing: [general(0, [1, 4]), block('zone-2')],
+    wanted: [general(1, [])],
+    then: [],
+  },
+  'where nothing of ours stands, all of it is written: it loosens nothing': {
+    standing: [],
+    wanted: [general(1, [])],
+    then: ['rook-ceph-osd: 1'],
   },
 }
 
 it.each(Object.entries(rows))('while nothing may be released: %s', (_sentence, { standing, wanted, then }) => {
-  const snapshot = { ...tell({ zones }), budgets: standing }
-  const present = standing.map((budget) => buildOsdBudget(snapshot.cluster, budget))
-  const left = onlyTightening(planBudgetWrites(snapshot, present, { budgets: wanted.map(asWanted) }), snapshot)
-  expect(left.map((write) => ('budget' in write ? write.budget : write.seen).metadata.name)).toEqual(then)
+  const { osds } = tell({ zones })
+  const steps = planTightening({ osds, budgets: standing }, wanted.map(asWanted))
+  expect(
+    steps.map((step) => (step.action === 'apply' ? `${step.budget.name}: ${step.budget.maxUnavailable}` : step.name)),
+  ).toEqual(then)
 })
