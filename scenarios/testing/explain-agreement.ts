@@ -3,6 +3,7 @@ import { budgetsOf, covers } from '@cofferdam/kubernetes/api/disruption-rules.ts
 import { conditionOf, controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { isManagedByUs } from '@cofferdam/product/capabilities/ceph-drain/domain/budget-mark.ts'
 import type { Explained } from '@cofferdam/product/cli/explain/question.ts'
 import { type AskPorts, askExplain, askPage, askStatus } from './ask-commands.ts'
 import { atOneMoment } from './at-one-moment.ts'
@@ -75,8 +76,8 @@ async function lookAtAnswers(ports: AskPorts, cluster: string): Promise<Agreemen
   }
   for (const node of new Set(osds.flatMap(({ spec }) => spec.nodeName ?? []))) {
     const onNode = leavers.filter(({ spec }) => spec.nodeName === node)
-    // Mons and mgrs are refused until an OSD beside them has gone, and then follow by themselves.
-    const first = onNode.filter((pod) => !isFollower(pod))
+    // Under our budgets mons and mgrs are refused until the OSDs beside them have gone, and then follow by themselves; not so under Rook's.
+    const first = onNode.filter((pod) => !isFollower(pod) || !budgetsOf(pod, budgets).every(isManagedByUs))
     // An OSD that does not run opens no failure domain when it is evicted; one that no budget covers is in an open one.
     const isInTurn = (pod: Pod) => isRunning(pod) || budgetsOf(pod, budgets).length === 0
     const opens = first.some(isOsd) && first.filter(isOsd).every(isInTurn)

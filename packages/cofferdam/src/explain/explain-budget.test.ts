@@ -1,5 +1,6 @@
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { describe, expect, it } from 'vitest'
+import { managedLabels } from '../capabilities/ceph-drain/domain/budget-mark.ts'
 import type { Blocker } from '../shared/blocker.ts'
 import { explainBudget } from './explain-budget.ts'
 import type { BudgetSnapshot } from './judge-budget.ts'
@@ -260,6 +261,7 @@ const blocked: Record<string, { given: BudgetSnapshot; then: Blocker }> = {
   'the budget of healthy monitors at 0 is neither a mistake nor a danger: they go after the first OSD of their node': {
     given: given(
       budget('rook-ceph-mon-pdb', none, {
+        metadata: { labels: managedLabels },
         spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'rook-ceph-mon' } } },
       }),
       ['a', 'b'].map((id) => pod(`mon-${id}`, { labels: { app: 'rook-ceph-mon' } })),
@@ -277,6 +279,27 @@ const blocked: Record<string, { given: BudgetSnapshot; then: Blocker }> = {
       waiting: ['pod/shop/mon-a', 'pod/shop/mon-b'],
     },
   },
+  'Rook’s budget of healthy monitors at 0 is one that Rook opens: to say that they follow their OSDs would call a node free that cannot be drained':
+    {
+      given: given(
+        budget('rook-ceph-mon-pdb', none, {
+          spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'rook-ceph-mon' } } },
+        }),
+        ['a', 'b'].map((id) => pod(`mon-${id}`, { labels: { app: 'rook-ceph-mon' } })),
+      ),
+      then: {
+        object: 'pdb/shop/rook-ceph-mon-pdb',
+        reason: 'QuorumAtRisk',
+        explanation: 'a monitor is out of quorum, or the quorum is not known; with one more gone Ceph could stop',
+        holder: 'the monitors of Ceph',
+        since: earlier,
+        causes: [],
+        unblocks: 'every monitor back in quorum',
+        override:
+          'kubectl -n shop delete pod NAME bypasses the budget; without a majority of monitors all of Ceph stops',
+        waiting: ['pod/shop/mon-a', 'pod/shop/mon-b'],
+      },
+    },
   'a blocking budget of Ceph that nobody explained is not taken for a mistake of its author': {
     given: given(osdBudget('zone-y'), [osdPod(2, { zone: 'zone-y', node: 'node-b' })]),
     then: {

@@ -1,5 +1,6 @@
 import type { Condition } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { describe, expect, it } from 'vitest'
+import { managedLabels } from '../capabilities/ceph-drain/domain/budget-mark.ts'
 import { explainNode } from './explain-node.ts'
 import type { NodeExplanation, NodeState } from './explanation.ts'
 import type { NodeSnapshot } from './snapshot.ts'
@@ -29,6 +30,7 @@ const monBeside = (mayDrain: boolean): Partial<NodeSnapshot> => ({
   pods: [pod('mon-a', { labels: { app: 'rook-ceph-mon' } })],
   budgets: [
     budget('rook-ceph-mon-pdb', none, {
+      metadata: { labels: managedLabels },
       spec: { maxUnavailable: 0, selector: { matchLabels: { app: 'rook-ceph-mon' } } },
     }),
   ],

@@ -13,11 +13,11 @@ const daemonBudgets: Readonly<Record<string, string>> = {
   'rook-ceph-mgr-pdb': 'rook-ceph-mgr',
 }
 
-/** Whether the budget keeps healthy mons, mgrs or daemons that cannot move until the OSDs on their nodes may go. */
+/** Whether the budget keeps healthy mons, mgrs or daemons that cannot move until the OSDs on their nodes may go. Rook's never does. */
 export function isFollowingOsds({ metadata, spec }: PodDisruptionBudget, covered: readonly Pod[]): boolean {
-  if (spec.maxUnavailable !== 0) return false
+  if (spec.maxUnavailable !== 0 || !isManagedByUs({ metadata })) return false
   // A service by number says how many must stay; only one that goes after the OSDs says that none may go.
-  if (isServiceBudgetName(metadata.name)) return isManagedByUs({ metadata })
+  if (isServiceBudgetName(metadata.name)) return true
   const app = daemonBudgets[metadata.name]
   if (app === undefined || spec.selector?.matchLabels?.['app'] !== app) return false
   return app === 'rook-ceph-mgr' || covered.map(explainPodHealth).every(({ isHealthy }) => isHealthy)
