@@ -124,7 +124,8 @@ async function handOver(
 ): Promise<HandOverResult> {
   const { api, clock, direction, subject } = question
   const object = `cephcluster/${subject.namespace}/${subject.name}`
-  const first = planHandOver(await observeHandOver(question))
+  const seen = await observeHandOver(question)
+  const first = planHandOver(seen)
   const result = (outcome: HandOverOutcome, { checks, changes, pending }: HandOverPlan): HandOverResult => ({
     object,
     direction,
@@ -166,7 +167,7 @@ async function handOver(
         shown = missing
         await sleep(clock, pollEveryMs, signal)
         if (signal.aborted) return { plan, ended: 'interrupted' }
-        plan = planHandOver(await observeHandOver(question))
+        plan = planHandOver(await observeHandOver({ ...question, missingRights: seen.missingRights }))
       }
     } finally {
       terminal.progress(undefined)

@@ -105,7 +105,13 @@ export interface CephCluster extends KubeObject {
     readonly placement?: Readonly<Record<string, Placement>>
   }
   readonly status?: {
-    readonly ceph?: { readonly fsid?: string }
+    readonly ceph?: {
+      readonly fsid?: string
+      /** `HEALTH_OK` */
+      readonly health?: string
+      /** By the name of the check: `PG_DEGRADED`. */
+      readonly details?: Readonly<Record<string, { readonly severity?: string; readonly message?: string }>>
+    }
     /** `19.2.3-0` */
     readonly version?: { readonly version?: string }
   }

@@ -1,6 +1,7 @@
 import type { ConfigMap, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { describe, expect, it } from 'vitest'
 import { trustsAlone } from '../../../shared/ceph-trust/named-clusters.ts'
+import { known, unknown } from '../../../shared/observed.ts'
 import { withoutMark } from './budget-mark.ts'
 import { type HandOverSnapshot, planHandOver } from './hand-over.ts'
 import { buildOsdBudget } from './osd-budgets.ts'
@@ -39,6 +40,7 @@ const cluster = (managePodBudgets: boolean, annotations: Record<string, string> 
   kind: 'CephCluster',
   metadata: { ...id, annotations },
   spec: { disruptionManagement: { managePodBudgets } },
+  status: { ceph: { health: 'HEALTH_OK' } },
 })
 const observing = map({ 'cofferdam.io/reason': 'ManagedElsewhere', 'cofferdam.io/budgets': 'observe' })
 const managing = map({ 'cofferdam.io/reason': 'AnyOsdMayGo', 'cofferdam.io/budgets': 'manage' })
@@ -53,6 +55,9 @@ const ready: HandOverSnapshot = {
   observed: observing,
   budgets: [rooks],
   osdPods: [osd(0), osd(1)],
+  versions: { rook: ['v1.18.8'], ceph: ['19.2.3-0'] },
+  missingRights: known([]),
+  pacedOsds: [],
   wants: { isWithoutSuccessor: false, isForced: false },
 }
 const adopted: HandOverSnapshot = {
@@ -126,6 +131,48 @@ const rows: Record<string, Row> = {
     changes: toManage,
     pending: notTaken,
   },
+  'the operator lacks a right: Rook would be switched off, and nothing would follow drains': {
+    given: { ...ready, missingRights: known(['update poddisruptionbudgets.policy']) },
+    blocked: ['rights'],
+    changes: toManage,
+    pending: notTaken,
+  },
+  'whether it has its rights may not be asked: it is said, and not taken for a no': {
+    given: { ...ready, missingRights: unknown('forbidden') },
+    warned: ['rights'],
+    changes: toManage,
+    pending: notTaken,
+  },
+  'a Rook that was never read may keep budgets in another way: it is said': {
+    given: { ...ready, versions: { rook: ['v1.7.2'], ceph: ['16.2.15-0'] } },
+    warned: ['versions'],
+    changes: toManage,
+    pending: notTaken,
+  },
+  'no word on which Rook it is: it is said': {
+    given: { ...ready, versions: { rook: [], ceph: [] } },
+    warned: ['versions'],
+    changes: toManage,
+    pending: notTaken,
+  },
+  'data is not clean: it is said, with what Ceph complains about': {
+    given: {
+      ...ready,
+      cluster: {
+        ...cluster(true),
+        status: { ceph: { health: 'HEALTH_WARN', details: { PG_DEGRADED: { severity: 'HEALTH_WARN', message: '' } } } },
+      },
+    },
+    warned: ['data'],
+    changes: toManage,
+    pending: notTaken,
+  },
+  'an update is under way: it is said, and goes on': {
+    given: { ...ready, versions: { rook: ['v1.18.8'], ceph: ['19.2.3-0', '19.2.4-0'] } },
+    warned: ['versions'],
+    changes: toManage,
+    pending: notTaken,
+  },
   'Rook does not run: it is said, and budgets are adopted all the same': {
     given: { ...ready, rookRuns: false },
     warned: ['rook'],
@@ -156,6 +203,15 @@ const rows: Record<string, Row> = {
       cluster: cluster(true, { 'cofferdam.io/budgets': 'observe', 'cofferdam.io/updates': 'pace' }),
     },
     changes: ['annotation cofferdam.io/updates removed'],
+  },
+  'released while a label of the pace is left: Rook would never update that OSD again': {
+    given: {
+      ...ready,
+      direction: 'release',
+      cluster: cluster(true, { 'cofferdam.io/budgets': 'observe' }),
+      pacedOsds: ['rook-ceph-osd-3'],
+    },
+    pending: [/rook-ceph-osd-3 still has the label of the pace/],
   },
   'released, and all is done: nothing is missing': {
     given: { ...ready, direction: 'release', cluster: cluster(true, { 'cofferdam.io/budgets': 'observe' }) },

@@ -4,6 +4,7 @@ import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { hasRooksBudgets, ownershipAnnotations, type UpdatesChoice } from '../../../safety/ceph-ownership.ts'
 import { type CephTrust, isNamed, nameOf, notNamedText } from '../../../shared/ceph-trust/named-clusters.ts'
+import type { Observed } from '../../../shared/observed.ts'
 import { recordNotes } from '../../../shared/record-notes.ts'
 import { isManagedByUs } from './budget-mark.ts'
 import { parseOsdBudget } from './osd-budgets.ts'
@@ -29,6 +30,12 @@ export interface HandOverSnapshot {
   /** All of the namespace. */
   readonly budgets: readonly PodDisruptionBudget[]
   readonly osdPods: readonly Pod[]
+  /** As the Deployments of the OSDs say it, each once: `v1.18.8`, `19.2.3-0`. */
+  readonly versions: { readonly rook: readonly string[]; readonly ceph: readonly string[] }
+  /** Rights that the operator needs and does not have. */
+  readonly missingRights: Observed<readonly string[]>
+  /** Deployments of OSDs that still carry the label of the pace. */
+  readonly pacedOsds: readonly string[]
   readonly wants: HandOverWish
 }
 
@@ -100,6 +107,7 @@ function checksOf(snapshot: HandOverSnapshot): HandOverCheck[] {
         })
       : ok('record', `${notes[recordNotes.reason]}, budgets: ${notes[recordNotes.budgets] ?? 'not said'}`),
   ]
+  checks.push(rightsCheck(snapshot))
   if (silentSince !== undefined) {
     const says = `Ceph does not answer the operator since ${silentSince}`
     const isBlocked = direction === 'adopt' && !wants.isForced
@@ -111,7 +119,48 @@ function checksOf(snapshot: HandOverSnapshot): HandOverCheck[] {
       ? ok('drains', 'none in progress')
       : { what: 'drains', state: 'warning', says: `in progress for ${openDomains.join(', ')}: it goes on` },
   )
-  return [...checks, rookCheck({ direction, rookRuns, wants })]
+  return [...checks, dataCheck(snapshot), rookCheck({ direction, rookRuns, wants }), versionsCheck(snapshot)]
+}
+
+/** As Ceph's health says it, which Rook writes down. */
+function dataCheck({ cluster }: HandOverSnapshot): HandOverCheck {
+  const { health, details = {} } = cluster.status?.ceph ?? {}
+  if (health === undefined)
+    return { what: 'data', state: 'warning', says: 'the status of the cluster has no health of Ceph' }
+  if (health === 'HEALTH_OK') return ok('data', 'HEALTH_OK')
+  const names = Object.keys(details).sort()
+  const says = `${health}${names.length === 0 ? '' : `: ${names.join(', ')}`}; what is not clean stays blocked, and is adopted all the same`
+  return { what: 'data', state: 'warning', says }
+}
+
+function rightsCheck({ missingRights, direction }: HandOverSnapshot): HandOverCheck {
+  if (!missingRights.known) {
+    const says = `whether the operator has them is not known: ${missingRights.why}`
+    return { what: 'rights', state: 'warning', says }
+  }
+  if (missingRights.value.length === 0) return ok('rights', 'the operator has all it needs here')
+  const says = `the operator may not ${missingRights.value.join(', ')}`
+  const wayOut = 'apply deploy/ceph to this namespace, and deploy/ceph-pace where updates are paced'
+  // Without them nothing can be given back either, but to stop it would leave the cluster in between.
+  return direction === 'adopt'
+    ? blocked('rights', says, { wayOut })
+    : { what: 'rights', state: 'warning', says, wayOut }
+}
+
+/** Between these the code of Rook was read, and called in the lab. */
+const readRooks = { from: [1, 12], to: [1, 20] } as const
+
+function versionsCheck({ versions }: HandOverSnapshot): HandOverCheck {
+  const warning = (says: string): HandOverCheck => ({ what: 'versions', state: 'warning', says })
+  const { rook, ceph } = versions
+  const all = `Rook ${rook.join(', ') || 'unknown'}, Ceph ${ceph.join(', ') || 'unknown'}`
+  if (rook.length === 0) return warning(`${all}: no Deployment of an OSD says which Rook wrote it`)
+  if (rook.length > 1 || ceph.length > 1) return warning(`${all}: an update is under way, and goes on`)
+  const [major, minor] = rook.flatMap((version) => /^v?(\d+)\.(\d+)/.exec(version)?.slice(1).map(Number) ?? [])
+  const isRead =
+    major === readRooks.from[0] && minor !== undefined && minor >= readRooks.from[1] && minor <= readRooks.to[1]
+  const range = `${readRooks.from.join('.')} to ${readRooks.to.join('.')}`
+  return isRead ? ok('versions', all) : warning(`${all}: Cofferdam knows the budgets of Rook ${range}`)
 }
 
 function rookCheck({ direction, rookRuns, wants }: Pick<HandOverSnapshot, 'direction' | 'rookRuns' | 'wants'>) {
@@ -178,13 +227,14 @@ function missingOfAdopt(snapshot: HandOverSnapshot): string[] {
 }
 
 function missingOfRelease(snapshot: HandOverSnapshot): string[] {
-  const { budgets, stateMap, wants } = snapshot
+  const { budgets, stateMap, wants, pacedOsds } = snapshot
   return [
     ...(notesOf(snapshot)[recordNotes.budgets] === 'observe'
       ? []
       : ['the operator has not recorded that it only observes']),
     ...budgets.filter(isManagedByUs).map(({ metadata }) => `poddisruptionbudget/${metadata.name} is still Cofferdam's`),
     ...(ownPartOf(stateMap).isThere ? ["configmap/rook-ceph-pdbstatemap still has Cofferdam's keys"] : []),
+    ...pacedOsds.map((name) => `deployment/${name} still has the label of the pace, and Rook leaves it as it is`),
     ...(wants.isWithoutSuccessor ? [] : unprotected(snapshot)),
   ]
 }

@@ -1,0 +1,28 @@
+import type { KubeObject } from './kube-object.ts'
+import type { ResourceType } from './resource-type.ts'
+
+/** May this user do that? The API server answers. */
+export interface SubjectAccessReview extends KubeObject {
+  readonly spec: {
+    readonly user: string
+    readonly groups?: readonly string[]
+    readonly resourceAttributes: {
+      readonly group: string
+      readonly resource: string
+      readonly subresource?: string
+      readonly verb: string
+      /** Empty: all of them. */
+      readonly namespace?: string
+      readonly name?: string
+    }
+  }
+  readonly status?: { readonly allowed?: boolean }
+}
+
+export const subjectAccessReviews: ResourceType<SubjectAccessReview> = {
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  plural: 'subjectaccessreviews',
+  kind: 'SubjectAccessReview',
+  namespaced: false,
+}
