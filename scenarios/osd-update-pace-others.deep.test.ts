@@ -1,5 +1,15 @@
+import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { openPacedFixture, type PacedFixture } from './testing/osd-update-pace.ts'
+
+const roleBindings: ResourceType = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  plural: 'rolebindings',
+  kind: 'RoleBinding',
+  namespaced: true,
+}
 
 let fixture: PacedFixture
 afterEach(() => fixture.close())
@@ -88,5 +98,30 @@ describe('a pace beside what others do', () => {
     expect(fixture.record()?.data?.['record']).not.toContain('"pace"')
     expect(fixture.oracle.below).toEqual([])
     expect(await fixture.told()).not.toContain('Warning OsdUpdateFrozen')
+  }, 240_000)
+
+  it('without deploy/ceph-pace nothing is held, no round is counted as begun, and the missing right is told once', async () => {
+    fixture = await openPacedFixture()
+    const binding = { namespace: 'rook-ceph', name: 'cofferdam:ceph-pace:osd-update' }
+    await fixture.api.delete(roleBindings, binding)
+    fixture.operate()
+    await fixture.want('v19.2.4')
+    await fixture.until('Rook has updated all by itself', () => fixture.isUpdated('v19.2.4'), 2_400)
+    await fixture.seconds(120)
+    expect([fixture.labels(), fixture.holders()]).toEqual([[], []])
+    expect((await fixture.told()).filter((told) => told === 'Warning RightsMissing')).toHaveLength(1)
+  }, 240_000)
+
+  it('OSDs that are to be restarted are restarted in safe rounds, each back before the next, and stay held for Rook', async () => {
+    await openPaced()
+    const asked = { metadata: { annotations: { 'cofferdam.io/restart-osds': rfc3339(fixture.clock.now()) } } }
+    await fixture.patchCluster(asked)
+    await fixture.until('all were restarted', () => fixture.oracle.started.length >= 12 && fixture.isOver(), 2_400)
+    await fixture.seconds(60)
+    expect(fixture.oracle.started.map((start) => Number.parseInt(start, 10)).toSorted((a, b) => a - b)).toEqual(
+      fixture.osdIds(),
+    )
+    expect(fixture.labels()).toEqual(fixture.allHeld())
+    expect([fixture.oracle.violations, fixture.oracle.below]).toEqual([[], []])
   }, 240_000)
 })
