@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { afterEach, describe, expect, it } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { type CephFixture, openCephFixture } from './testing/ceph-fixture.ts'
 
 /** Three zones with a node each, and two OSDs on each node. */
@@ -131,24 +131,4 @@ it('while Ceph is silent nothing more may go down, after a short grace; when it 
   await fixture.uncordon('node-a')
   await fixture.until('the default budget is back', isCalm)
   expect(fixture.oracle.violations).toEqual([])
-})
-
-describe('an operator that is killed in the middle of a drain goes on where it was', () => {
-  it.each([0, 1, 2, 3, 4, 5, 6])('after %i more writes', async (writes) => {
-    await openGuarded(threeZones)
-    fixture.killOperatorAfter(writes)
-    const drain = fixture.drain('node-a')
-    await fixture.seconds(30)
-    await fixture.stopOperator()
-    fixture.startOperator()
-    await fixture.until('the drain is over', drain.isOver)
-    await drain.ended
-    expect(fixture.osdBudgets()).toEqual(xIsOpen)
-
-    await fixture.uncordon('node-a')
-    await fixture.until('the default budget is back', isCalm)
-    await fixture.seconds(30)
-    expect(await fixture.nooutBuckets()).toEqual([])
-    expect(fixture.oracle.violations).toEqual([])
-  })
 })

@@ -40,6 +40,7 @@ async function drainScenario(fixture: CephFixture, start: () => void): Promise<u
   await fixture.seconds(5)
   const handedBack = await fixture.budgets()
   await fixture.patchCluster({ spec: { disruptionManagement: { managePodBudgets: true } } })
+  await fixture.seconds(5)
   const rook = deployment('rook-ceph-operator', { replicas: 1 })
   const labels = { operator: 'rook', 'storage-backend': 'ceph' }
   await fixture.api.create(deployments, { ...rook, metadata: { ...rook.metadata, namespace, labels } })
