@@ -14,6 +14,8 @@ const colours = { ok: 'green', warning: 'yellow', blocked: 'red' } as const
 export function renderHandOver(result: HandOverResult, paint: Paint): string {
   const { object, direction, outcome, checks, changes, pending, protection } = result
   const [colour, word] = words[outcome]
+  // Before anything is changed all of it is still to come.
+  const missing = outcome === 'planned' || outcome === 'blocked' ? [] : pending
   return [
     `${paint('bold', object)}  ${paint(colour, word)}: ${summaryOf(result)}`,
     '',
@@ -22,8 +24,8 @@ export function renderHandOver(result: HandOverResult, paint: Paint): string {
         `  ${what.padEnd(10)}${paint(colours[state], state)}: ${says}${wayOut === undefined ? '' : ` (${wayOut})`}`,
     ),
     ...changes.map((change) => `  change    ${change}`),
-    ...pending.slice(0, 5).map((each) => `  missing   ${each}`),
-    ...(pending.length > 5 ? [`  missing   ${pending.length - 5} more`] : []),
+    ...missing.slice(0, 5).map((each) => `  missing   ${each}`),
+    ...(missing.length > 5 ? [`  missing   ${missing.length - 5} more`] : []),
     ...(protection === undefined
       ? []
       : [

@@ -129,7 +129,7 @@ function dataCheck({ cluster }: HandOverSnapshot): HandOverCheck {
     return { what: 'data', state: 'warning', says: 'the status of the cluster has no health of Ceph' }
   if (health === 'HEALTH_OK') return ok('data', 'HEALTH_OK')
   const names = Object.keys(details).sort()
-  const says = `${health}${names.length === 0 ? '' : `: ${names.join(', ')}`}; what is not clean stays blocked, and is adopted all the same`
+  const says = `${health}${names.length === 0 ? '' : `: ${names.join(', ')}`}; failure domains whose data is not clean stay held`
   return { what: 'data', state: 'warning', says }
 }
 
