@@ -15,9 +15,10 @@ function open() {
   const clock = new VirtualClock()
   const asked: string[] = []
   const map = exampleMap()
-  const says: { map: Observed<CephMap>; up: Observed<number>; indexes: number } = {
+  const says: { map: Observed<CephMap>; up: Observed<number>; pulseMs: number; indexes: number } = {
     map: known(map),
     up: known(map.osds.filter(({ isUp }) => isUp).length),
+    pulseMs: 0,
     indexes: 0,
   }
   const after = async <T>(answer: T): Promise<T> => {
@@ -32,9 +33,10 @@ function open() {
     },
     observePulse: async () => {
       asked.push(`status at ${clock.now() - began}`)
-      if (!says.map.known) return says.map
-      if (!says.up.known) return says.up
-      return known({ epoch: says.map.value.epoch, pgStates: { 'active+clean': 0 }, upOsds: says.up.value })
+      const { map: said, up } = says
+      if (says.pulseMs > 0) await sleep(clock, says.pulseMs)
+      if (!said.known) return said
+      return up.known ? known({ epoch: said.value.epoch, pgStates: { 'active+clean': 0 }, upOsds: up.value }) : up
     },
     buildIndex(...of) {
       says.indexes += 1
@@ -207,6 +209,27 @@ describe('a hint that OSDs may have gone', () => {
     reader.hint(key)
     says.up = known(0)
     expect([await hearsOfLoss(), await hearsOfLoss(), asked]).toEqual([true, false, ['map at 0', 'status at 1200']])
+  })
+
+  it('is not answered by a question of somebody else from before it: that one would have opened the budgets again', async () => {
+    const { says, reader, clock, look, begin, hearsOfLoss, asked } = open()
+    await look('ceph-drain', unsettled)
+    await clock.advance(2_000)
+    says.pulseMs = 100
+    const before = begin('osd-update', busy)
+    await clock.advance(50)
+    reader.hint(key)
+    says.pulseMs = 10
+    says.up = known(0)
+    if (says.map.known) says.map = known({ ...says.map.value, epoch: says.map.value.epoch + 1 })
+    const loss = hearsOfLoss()
+    await clock.advance(200)
+    await before
+    expect(await loss).toBe(true)
+    const next = begin('ceph-drain', busy)
+    await clock.advance(500)
+    await next
+    expect(asked.slice(1)).toEqual(['status at 2200', 'status at 2250', 'map at 2450'])
   })
 
   it.each([

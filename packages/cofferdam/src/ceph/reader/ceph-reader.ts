@@ -59,6 +59,12 @@ interface HeardAnswer extends CephAnswer {
   readonly number: number
 }
 
+interface HeardPulse {
+  readonly askedAt: number
+  readonly hints: number
+  readonly pulse: CephPulse
+}
+
 interface Memory {
   map: CephMap | undefined
   /** The reading that `map` comes from. */
@@ -76,7 +82,7 @@ interface Memory {
   /** How many hints there were. */
   hints: number
   /** The last short answer, when it was asked for, and how many hints there had been. */
-  pulse: { readonly askedAt: number; readonly hints: number; readonly value: CephPulse } | undefined
+  pulse: HeardPulse | undefined
   failure: Observed<CephMap> | undefined
   failedAt: number
   silentSince: number | undefined
@@ -172,7 +178,7 @@ export class CephReader {
     const { map, hints, hintedAt, askedAt, pulse: last } = memory
     if (map === undefined || hintedAt < askedAt || last?.hints === hints) return false
     const pulse = await this.#pulse(memory, question)
-    return pulse.known && pulse.value.upOsds < map.osds.filter(({ isUp }) => isUp).length
+    return pulse.known && pulse.value.pulse.upOsds < map.osds.filter(({ isUp }) => isUp).length
   }
 
   /** The map of Ceph, no older than the asker accepts. */
@@ -210,24 +216,27 @@ export class CephReader {
   async #recall(memory: Memory, question: CephQuestioner): Promise<HeardAnswer | undefined> {
     const { map, reading } = memory
     if (map === undefined) return undefined
-    const pulse = await this.#pulse(memory, question)
-    if (!pulse.known) return this.#fail(memory, pulse)
-    if (pulse.value.isWithoutMgr === true)
+    const heard = await this.#pulse(memory, question)
+    if (!heard.known) return this.#fail(memory, heard)
+    const { pulse, askedAt } = heard.value
+    if (pulse.isWithoutMgr === true)
       return this.#fail(memory, unknown('no mgr is active, so the state of placement groups is not known'))
-    if (memory.reading !== reading || !isUnchanged(map, pulse.value, question.isHealthyState)) return undefined
+    if (memory.reading !== reading || !isUnchanged(map, pulse, question.isHealthyState)) return undefined
     memory.polledAt = this.#ports.clock.now()
-    memory.askedAt = memory.pulse?.askedAt ?? memory.askedAt
+    memory.askedAt = askedAt
     return this.#answered(memory, map)
   }
 
   /** The short answer of Ceph; that of this moment where there was one since the last hint. */
-  async #pulse(memory: Memory, question: Pick<CephQuestioner, 'ceph' | 'signal'>): Promise<Observed<CephPulse>> {
+  async #pulse(memory: Memory, question: Pick<CephQuestioner, 'ceph' | 'signal'>): Promise<Observed<HeardPulse>> {
     const askedAt = this.#ports.clock.now()
     const { pulse: last, hints } = memory
-    if (last?.hints === hints && askedAt - last.askedAt < sameMomentMs) return known(last.value)
+    if (last?.hints === hints && askedAt - last.askedAt < sameMomentMs) return known(last)
     const pulse = await this.#ask(question, (ceph) => this.#ports.observePulse(ceph, question.signal))
-    if (pulse.known) memory.pulse = { askedAt, hints, value: pulse.value }
-    return pulse
+    if (!pulse.known) return pulse
+    const heard = { askedAt, hints, pulse: pulse.value }
+    if (askedAt >= (memory.pulse?.askedAt ?? askedAt)) memory.pulse = heard
+    return known(heard)
   }
 
   #read(memory: Memory, question: CephQuestioner): Promise<HeardAnswer> {
