@@ -129,7 +129,7 @@ export async function openLonghornFixture(
   const settings = { [drainPolicySetting]: policy, ...description.settings }
   const { controls, stop: stopLonghorn } = createSimulatedLonghorn(
     { api, clock, random, views, isOn: world.kubelet.isOn },
-    { ...description, volumes, settings },
+    { ownDrainHandling: true, ...description, volumes, settings },
   )
   const trace = openTrace(clock)
   const tell = (line: string) => trace.tell(plain(line, views))
@@ -203,7 +203,7 @@ export async function openLonghornFixture(
     return replicasOf(name).length >= Math.min(wanted, nodeCount)
   }
   await until('all volumes have their replicas', () => volumes.every(({ name }) => placed(name)), 60)
-  if (settings[drainPolicySetting] !== null) await annotate({ [manageAnnotation]: 'owner', ...annotations })
+  if (settings[drainPolicySetting] !== null) await annotate({ [manageAnnotation]: 'hold', ...annotations })
   const stopRecording = recordLonghorn(views, trace)
 
   return {

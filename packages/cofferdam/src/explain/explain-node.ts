@@ -4,9 +4,8 @@ import { whenDaemonFollows } from '../capabilities/ceph-drain/view/daemon-budget
 import { recordedStorage } from '../capabilities/ceph-drain/view/recorded-storage.ts'
 import { storageAnswers, storageBlocker } from '../capabilities/ceph-drain/view/storage-budget.ts'
 import { explainHolds } from '../capabilities/drain-lock/view/hold-view.ts'
-import { isInstanceManagerBudget } from '../capabilities/longhorn-drain/domain/budget-object.ts'
 import { answerLonghorn, type LonghornAnswer } from '../capabilities/longhorn-drain/view/longhorn-answer.ts'
-import { longhornBlockers } from '../capabilities/longhorn-drain/view/longhorn-budget.ts'
+import { longhornBlockers, managerBehind } from '../capabilities/longhorn-drain/view/longhorn-budget.ts'
 import { rehearseDrain } from '../capabilities/longhorn-drain/view/longhorn-view.ts'
 import { nodeKey } from '../ledger/rules/keys.ts'
 import type { Blocker } from '../shared/blocker.ts'
@@ -106,7 +105,7 @@ function inTurns(judged: readonly PodJudgement[], longhorn: LonghornAnswer | und
 
 function whenItFollows(budget: PodDisruptionBudget, longhorn: LonghornAnswer | undefined): string {
   if (isStorageBudget(budget)) return 'as soon as its failure domain is opened'
-  if (longhorn === undefined || !isInstanceManagerBudget(budget)) {
+  if (longhorn === undefined || managerBehind(budget) === undefined) {
     return 'as soon as another pod of it is healthy elsewhere'
   }
   return longhorn.heldBy.length === 0

@@ -7,6 +7,7 @@ import { isStorageBudget } from '../capabilities/ceph-drain/view/blocked-domain.
 import { isReleased } from '../capabilities/ceph-drain/view/storage-budget.ts'
 import { lossesOf, lossFlags } from '../capabilities/drain-lock/domain/pod-losses.ts'
 import type { StayAnswer, StayOf } from '../capabilities/drain-lock/view/explain-stay.ts'
+import { isHoldBudget, isOverInstanceManager } from '../capabilities/longhorn-drain/domain/budget-object.ts'
 import type { Blocker } from '../shared/blocker.ts'
 import { parsePodOnNode } from '../shared/pod-on-node.ts'
 import type { Reason } from '../shared/reasons.ts'
@@ -67,7 +68,8 @@ export function judgePod(
       takesFrom: undefined,
     }
   }
-  const [budget, second] = budgets
+  // Longhorn's budget comes before one of ours over the same pod: both wait for the same, and Longhorn's goes later.
+  const [budget, second] = budgets.every(isOverInstanceManager) ? [...budgets].sort(longhornsFirst) : budgets
   if (budget === undefined) {
     const isAway = isReleased(pod, cluster.storage)
     return free(
@@ -76,7 +78,7 @@ export function judgePod(
       isAway ? 'no budget holds it: its failure domain may be away' : 'no budget covers it',
     )
   }
-  if (second !== undefined) {
+  if (second !== undefined && !isOverInstanceManager(second)) {
     const blocker = overlap(budgets, name)
     return { answer: answer('waits', 'BudgetOverlap', blocker.explanation), blockers: [blocker], takesFrom: undefined }
   }
@@ -91,6 +93,10 @@ export function judgePod(
     blockers: blockersOf(judged).map((blocker) => ({ ...blocker, waiting: [`pod/${name}`] })),
     takesFrom: judged.blocker === undefined ? budget : undefined,
   }
+}
+
+function longhornsFirst(left: PodDisruptionBudget, right: PodDisruptionBudget): number {
+  return Number(isHoldBudget(left)) - Number(isHoldBudget(right))
 }
 
 /** What is explained at length elsewhere gets a short text for each pod. */

@@ -30,6 +30,9 @@ export const reasons = {
   CordonedOnly: 'The node is cordoned, and none of its pods is being evicted.',
   DataWaits: 'An OSD is down and PGs need it. No other failure domain may start a drain.',
   DeadlinePassed: 'The request missed its deadline and is abandoned.',
+  DiskEvictionAsked:
+    'Longhorn is asked to evict all replicas of a disk, because volumes on it need what the policy in force does not do.',
+  DiskEvictionWithdrawn: 'Longhorn no longer has to evict the replicas of a disk, and its fields are restored.',
   DisruptionCancelled: 'The request was deleted. What it did is undone first.',
   DisruptionCompleted: 'The node is back or gone, and nothing is held for it.',
   DisruptionRejected: 'The request was abandoned, and nothing is held for it.',
@@ -92,10 +95,6 @@ export const reasons = {
   NoPlaceForReplica: 'No node can take another copy of the volume, so the replica cannot leave.',
   NoPods: 'The budget covers no pod.',
   NodeAway: 'The node is down. Its holds are kept until it is back.',
-  NodeEvictionAsked:
-    'Longhorn is asked to evict all replicas of a node, because volumes on it need what the policy in force does not do.',
-  NodeEvictionWithdrawn:
-    'Longhorn no longer has to evict the replicas of a node, and the fields of the node are restored.',
   NodeMayGo: 'The node is drained and can be rebooted or removed now.',
   NodeNotReady: 'The node is NotReady: its kubelet does not answer, so evicted pods would not terminate.',
   NodeReplaced: 'A new node has the same name.',
@@ -122,7 +121,6 @@ export const reasons = {
   OsdsUpToDate: 'Every OSD matches the CephCluster.',
   OsdsUpdating: 'OSDs are being updated. The next ones start as soon as the PGs allow it.',
   OtherDomainDown: 'Another failure domain is down, or its PGs are not clean yet.',
-  OwnerRefused: 'Mode owner is set beside a running Longhorn manager, which handles drains itself. Longhorn decides.',
   OwnershipContested:
     "Rook's operator runs although --own-osds gives the OSD Deployments to Cofferdam. Cofferdam changes none of them.",
   PgInDoubt: 'A PG may have damaged or missing copies until it is repaired. The failure domains it is on are held.',
@@ -171,7 +169,8 @@ export const reasons = {
   VolumeAttached: 'A volume is attached on the node.',
   VolumeFaulted: 'The volume has no usable copy, so none can be moved.',
   WaitsForRook: "Rook's operator has to end a pass, or an OSD to come back, before the next round is opened to it.",
-  WriteReverted: 'Another client undid a flag or a budget that Cofferdam wrote in mode owner.',
+  WriteReverted:
+    'Another client deleted a budget of Cofferdam, or withdrew the eviction of a disk that Cofferdam requested.',
 } as const satisfies Record<string, string>
 
 export type Reason = keyof typeof reasons

@@ -25,8 +25,7 @@ export const accessModes = ['ReadWriteOnce']
 
 /** What the simulation is made from. */
 export function buildLonghornDescription(longhorn: LonghornClusterDescription): LonghornDescription {
-  const { nodes, disks, drainHandling, settings, pace } = longhorn
-  const isOwn = drainHandling === 'longhorn'
+  const { nodes, disks, settings, pace } = longhorn
   return {
     nodes: Object.fromEntries(nodes.map((name) => [name, {}])),
     disks: Array.from({ length: disks.perNode }, (_, index) => ({
@@ -45,9 +44,7 @@ export function buildLonghornDescription(longhorn: LonghornClusterDescription): 
       ...(volume.claim === undefined ? {} : { claim: { namespace: volume.claim.namespace, name: volume.claim.name } }),
     })),
     timings: { rebuildBytesPerSecond: pace.rebuildPerSecond },
-    // Detached volumes are attached by whoever moves their replicas.
-    attachForEviction: isOwn ? 'owner' : 'nobody',
-    ownDrainHandling: isOwn,
+    ownDrainHandling: true,
   }
 }
 
@@ -65,9 +62,9 @@ export function buildSettings(longhorn: LonghornClusterDescription): LonghornSet
 }
 
 function drainAnnotations(longhorn: LonghornClusterDescription): Record<string, string> {
-  const { drainHandling, manage = 'observe', wantedPolicy, trigger, surplus } = longhorn
+  const { manage, wantedPolicy, trigger, surplus } = longhorn
   return {
-    [longhornAnnotations.manage]: drainHandling === 'cofferdam' ? 'owner' : manage,
+    [longhornAnnotations.manage]: manage,
     ...(wantedPolicy === undefined ? {} : { [longhornAnnotations.wantedPolicy]: wantedPolicy }),
     ...(trigger === 'cordon' ? {} : { [longhornAnnotations.trigger]: trigger }),
     ...(surplus === 'keep' ? {} : { [longhornAnnotations.surplus]: surplus }),

@@ -5,14 +5,10 @@ import { defaultStorageClass, type WrittenLonghorn, type WrittenVolume } from '.
 import { notANode } from './not-a-node.ts'
 import { roundedSize } from './size-text.ts'
 
-export function checkMode({ drainHandling, manage, wantedPolicy }: WrittenLonghorn, problems: Problem[]): void {
-  if (manage !== undefined && drainHandling === 'cofferdam') {
-    const says = `${manage} is for a Longhorn that decides drains itself; write drainHandling: longhorn, or leave it out`
-    problems.push({ path: 'longhorn.manage', says })
-  } else if (wantedPolicy !== undefined && manage !== 'guide') {
-    const says = 'only a guide wants another policy than the one in force; write manage: guide, or set drainPolicy'
-    problems.push({ path: 'longhorn.wantedPolicy', says })
-  }
+export function checkMode({ manage, wantedPolicy }: WrittenLonghorn, problems: Problem[]): void {
+  if (wantedPolicy === undefined || manage !== 'observe') return
+  const says = 'is for manage: guide and manage: hold; with observe nothing puts it in force: set drainPolicy'
+  problems.push({ path: 'longhorn.wantedPolicy', says })
 }
 
 export function checkSettings({ settings }: WrittenLonghorn, problems: Problem[]): void {

@@ -50,7 +50,6 @@ function open(ports: Ports, metrics: ReturnType<typeof createLonghornMetrics>): 
           reports: {
             events: events.scoped(),
             show: (figures) => metrics.show(figures),
-            countEviction: (reason) => metrics.countEviction(reason),
             countReverted: (kind) => metrics.countReverted(kind),
           },
           async applyBudgets(writes, signal) {

@@ -5,7 +5,7 @@ import { nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/res
 import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
 import { readStorage } from '../../capabilities/ceph-drain/observe/read-storage.ts'
 import { findMachine, readFencing } from '../../capabilities/fencing/observe/read-fencing.ts'
-import { isInstanceManagerBudget } from '../../capabilities/longhorn-drain/domain/budget-object.ts'
+import { isOverInstanceManager } from '../../capabilities/longhorn-drain/domain/budget-object.ts'
 import { readLonghorn } from '../../capabilities/longhorn-drain/observe/read-longhorn.ts'
 import { answerLonghorn } from '../../capabilities/longhorn-drain/view/longhorn-answer.ts'
 import { nodeBehind } from '../../capabilities/longhorn-drain/view/longhorn-budget.ts'
@@ -100,7 +100,7 @@ async function explainNamedBudget(key: Required<ObjectKey>, read: Reader): Promi
     podsOf([budget], read),
     readStorage(read, [budget]),
     observeHolds(read, siblings.items, read.notSeen),
-    isInstanceManagerBudget(budget) ? readLonghorn(read) : undefined,
+    isOverInstanceManager(budget) ? readLonghorn(read) : undefined,
   ])
   const explanation = {
     ...explainBudget({ budget, pods: peers, storage, holds, ...(longhorn && { longhorn }) }),

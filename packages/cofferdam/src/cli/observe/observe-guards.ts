@@ -6,7 +6,7 @@ import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
 import { readStorage } from '../../capabilities/ceph-drain/observe/read-storage.ts'
 import type { DisruptionSnapshot } from '../../capabilities/drain-lock/domain/snapshot.ts'
 import { skipDrainAnnotation } from '../../capabilities/drain-lock/observe/objects.ts'
-import { isInstanceManagerBudget } from '../../capabilities/longhorn-drain/domain/budget-object.ts'
+import { isOverInstanceManager } from '../../capabilities/longhorn-drain/domain/budget-object.ts'
 import { readLonghorn } from '../../capabilities/longhorn-drain/observe/read-longhorn.ts'
 import type { LonghornView } from '../../capabilities/longhorn-drain/view/longhorn-view.ts'
 import type { GuardSnapshot } from '../../explain/snapshot.ts'
@@ -27,7 +27,7 @@ export async function observePodGuards(
     podsOf(guarding, read),
     readStorage(read, budgets),
     observeHolds(read, budgets, read.notSeen),
-    guarding.some(isInstanceManagerBudget) ? readLonghorn(read) : undefined,
+    guarding.some(isOverInstanceManager) ? readLonghorn(read) : undefined,
   ])
   const name = asked[0]?.spec.nodeName ?? ''
   const rehearsal = await rehearsalFor(asked, { name, storage, budgets: undefined, longhorn }, read)

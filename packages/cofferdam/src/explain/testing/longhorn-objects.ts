@@ -1,7 +1,7 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
-import { buildInstanceManagerBudget } from '../../capabilities/longhorn-drain/domain/budget-object.ts'
+import { buildHoldBudget } from '../../capabilities/longhorn-drain/domain/budget-object.ts'
 import {
   type Fixture,
   longhornFixture,
@@ -13,7 +13,7 @@ import { earlier, pod } from './sample-objects.ts'
 
 /** The instance manager of a node, and the budget over it that spares nothing. */
 export function instanceManager(node: string): { readonly pod: Pod; readonly budget: PodDisruptionBudget } {
-  const built = buildInstanceManagerBudget(managerView(node), () => 'abcdef0123')
+  const built = buildHoldBudget(managerView(node), () => 'abcdef0123')
   const labels = built.spec.selector?.matchLabels ?? {}
   return {
     pod: pod(`im-${node}`, { namespace: longhornNamespace, node, labels, ownerKind: 'InstanceManager' }),

@@ -4,20 +4,17 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
 import type { Performers } from '../../interpreter.ts'
-import type { EvictionAnswer } from '../domain/decision.ts'
 import { type LonghornObjects, parseLonghorn } from '../domain/parse-longhorn.ts'
 import type { SeenAfresh } from '../domain/pass-snapshot.ts'
 import type { AskLonghorn, LonghornReportStep, LonghornStep, LonghornWrite } from '../domain/steps.ts'
 import { type LonghornViews, observeLonghornAfresh } from '../observe/observe.ts'
 import type { LonghornReporter, LonghornReports } from '../report/report.ts'
 import { collectFailure } from './collect-failure.ts'
-import { applyEvictionFlags } from './flags.ts'
 import { applyLonghornGuidance, type StuckTeller } from './guide.ts'
-import { applyLonghornMigration } from './migrate.ts'
 import { applyMovingRecords } from './moving.ts'
 import type { OwnWriteWatch } from './reverted.ts'
 import { applySurplusRemoval } from './surplus.ts'
-import { applyEvictionTickets } from './tickets.ts'
+import { withdrawTickets } from './tickets.ts'
 
 export interface LonghornApplyPorts {
   readonly api: Pick<KubeApi, 'list' | 'patch' | 'delete'>
@@ -38,10 +35,6 @@ export interface LonghornMemory {
   readonly attempted: Set<string>
   /** Failures of writes; one that is refused stops no other. */
   readonly failures: unknown[]
-  /** Flags that were written. */
-  changed: readonly EvictionAnswer[]
-  /** What was refused, by volume. */
-  readonly refused: Map<string, unknown>
 }
 
 export function newLonghornMemory(): LonghornMemory {
@@ -50,8 +43,6 @@ export function newLonghornMemory(): LonghornMemory {
     afresh: undefined,
     attempted: new Set(),
     failures: [],
-    changed: [],
-    refused: new Map(),
   }
 }
 
@@ -79,7 +70,7 @@ export function longhornPerformers(
   /** Waits until the view has each: the next decision must not plan it again. */
   async function writeBudgets(writes: readonly BudgetWrite[]): Promise<void> {
     for (const write of writes) {
-      if (write.verb === 'create') memory.attempted.add(write.budget.metadata.name)
+      if (write.verb !== 'delete') memory.attempted.add(write.budget.metadata.name)
       await collectFailure(memory.failures, async () => {
         watch.noteBudgets([write])
         const version = await ports.applyBudgets([write], signal)
@@ -93,50 +84,32 @@ export function longhornPerformers(
       case 'budgets':
         await writeBudgets(step.writes)
         return []
-      case 'flags': {
-        const { changed, failures, refused } = await applyEvictionFlags(ports, step, signal)
-        if (memory.objects !== undefined) watch.noteFlags(memory.objects, changed)
-        memory.changed = changed
-        return [...noteRefused(refused), ...failures]
-      }
       case 'tickets':
-        return noteRefused(await applyEvictionTickets(ports, step.tickets, signal))
+        return withdrawTickets(ports, step.tickets, signal)
       case 'surplus':
         return applySurplusRemoval(ports, step.replicas, signal)
       case 'moving':
         return applyMovingRecords(ports, step.changes, signal)
-      case 'migration':
-        return applyLonghornMigration(ports, step, signal)
       case 'guidance':
         return applyLonghornGuidance(ports, step.changes, { objects: memory.objects, signal })
     }
   }
 
-  function noteRefused(refused: ReadonlyMap<string, unknown>): readonly unknown[] {
-    for (const [volume, error] of refused) memory.refused.set(volume, error)
-    return [...refused.values()]
-  }
-
   async function report(step: LonghornReportStep, objects: LonghornObjects): Promise<void> {
     switch (step.what) {
       case 'mode': {
-        const { mode, refused } = step.settings
-        if (mode !== 'guide') stuck.forget()
-        if (mode !== 'owner') watch.forget()
-        if (mode === 'observe') reporter.forget()
-        if (refused === undefined) reporter.forgetOwnerRefused()
-        else await reporter.reportOwnerRefused(objects, refused)
+        if (step.mode !== 'observe') return
+        stuck.forget()
+        watch.forget()
+        reporter.forget()
         return
       }
       case 'own-writes':
-        watch.remember(objects)
+        watch.remember(objects.budgets)
         return watch.report(objects, step.reverted, signal)
-      case 'evictions':
-        return reporter.reportEvictions(objects, memory.changed)
       case 'decision': {
         const { nodes, problems, failedEvictions, surplusKept } = step
-        const failed = new Map([...failedEvictions, ...refusals(memory.refused)])
-        return reporter.report({ objects, nodes, problems, failedEvictions: failed, surplusKept })
+        return reporter.report({ objects, nodes, problems, failedEvictions, surplusKept })
       }
       case 'refusals': {
         const forbidden = memory.failures.filter((error) => hasReason(error, 'Forbidden'))
@@ -162,12 +135,4 @@ export function longhornPerformers(
       return 'done'
     },
   }
-}
-
-/** A conflict is no refusal: it is judged again at once. */
-function refusals(refused: ReadonlyMap<string, unknown>): (readonly [string, string])[] {
-  return [...refused].flatMap(([volume, error]) => {
-    const { message, reason } = error as { readonly message?: string; readonly reason?: string }
-    return reason === 'Conflict' ? [] : [[volume, `What was decided for it could not be written: ${message}`] as const]
-  })
 }

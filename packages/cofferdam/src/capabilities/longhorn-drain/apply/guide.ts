@@ -1,3 +1,4 @@
+import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import { longhornNamespace, longhornNodes, longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
@@ -31,8 +32,8 @@ export interface LonghornGuidePorts {
 }
 
 /**
- * Changes the setting and the nodes of a Longhorn that decides drains itself, and changes them back. Reports each change. Returns what
- * was refused; that stops no other.
+ * Changes the setting and the nodes of Longhorn, and changes them back. Reports each change. Returns what was refused; that stops no
+ * other.
  *
  * Guarantees: what changed since it was seen is refused with 409, and judged again; replicas, budgets and statuses are
  * never written.
@@ -72,7 +73,8 @@ async function write(
     ...(spec === undefined ? {} : { spec }),
   }
   const type = (kind === 'setting' ? longhornSettings : longhornNodes) as ResourceType
-  const written = await api.patch(type, { namespace: longhornNamespace, name }, { type: 'merge', body }, { signal })
+  const patch = { type: 'merge', body: body as unknown as JsonObject } as const
+  const written = await api.patch(type, { namespace: longhornNamespace, name }, patch, { signal })
   return written.metadata.resourceVersion
 }
 

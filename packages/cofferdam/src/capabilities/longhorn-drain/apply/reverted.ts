@@ -1,5 +1,5 @@
 import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
-import { longhornNamespace, longhornReplicas, longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { longhornNamespace, longhornNodes, longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
@@ -7,7 +7,6 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { foundNew } from '@cofferdam/kubernetes/runtime/event-memory.ts'
 import { lastWriterOf } from '../../../shared/last-writer.ts'
-import type { EvictionAnswer } from '../domain/decision.ts'
 import type { LonghornObjects } from '../domain/parse-longhorn.ts'
 import { buildRevertedRecord, revertedAnnotation } from '../domain/reverted-record.ts'
 import {
@@ -29,7 +28,7 @@ export interface RevertedPorts {
 /** Whoever undoes the same thing again and again is reported this often; the metric counts every time. */
 const reportAgainMs = 600_000
 
-/** Knows what was written as owner, and reports what somebody else undid of it. A new operator begins with what it finds. */
+/** Knows what was written, and reports what somebody else undid of it. A new operator begins with what it finds. */
 export class OwnWriteWatch {
   readonly #ports: RevertedPorts
   #written: OwnWrites = noWrites
@@ -45,8 +44,8 @@ export class OwnWriteWatch {
     return this.#written
   }
 
-  remember(objects: LonghornObjects): void {
-    this.#written = rememberOwnWrites(this.#written, objects)
+  remember(budgets: LonghornObjects['budgets']): void {
+    this.#written = rememberOwnWrites(budgets)
   }
 
   /** Never throws: what was undone is written again all the same. */
@@ -54,10 +53,15 @@ export class OwnWriteWatch {
     const nowMs = this.#ports.clock.now()
     for (const write of reverted) {
       this.#ports.reports.countReverted(write.kind)
-      const topic = { group: 'reverted', slot: `${write.kind}/${write.name}`, state: '', againAfterMs: reportAgainMs }
+      const topic = {
+        group: 'reverted',
+        slot: `${write.kind}/${write.node}/${write.name}`,
+        state: '',
+        againAfterMs: reportAgainMs,
+      }
       if (!this.#events.isChange(topic)) continue
       const says = explainReverted(write, await this.#whoDid(write, signal))
-      const about = aboutOf(write, objects)
+      const about = objects.nodes.find(({ metadata }) => metadata.name === write.node)
       if (about !== undefined) {
         await this.#events.record(about, { type: 'Warning', reason: 'WriteReverted', note: says }, foundNew)
       }
@@ -65,21 +69,11 @@ export class OwnWriteWatch {
     }
   }
 
-  noteFlags({ replicas }: LonghornObjects, changed: readonly EvictionAnswer[]): void {
-    const uids = new Map(replicas.map(({ metadata }) => [metadata.name, metadata.uid]))
-    const flags = new Map(this.#written.flags)
-    for (const { replica, isRequested } of changed) {
-      const uid = uids.get(replica)
-      if (uid !== undefined) flags.set(replica, { uid, isRequested })
-    }
-    this.#written = { ...this.#written, flags }
-  }
-
   /** Before they are written: a delete of which the answer is lost was still ours. */
   noteBudgets(writes: readonly BudgetWrite[]): void {
-    const budgets = new Map(this.#written.budgets)
-    for (const write of writes) if (write.verb === 'delete') budgets.delete(write.seen.metadata.name)
-    this.#written = { ...this.#written, budgets }
+    const written = new Map(this.#written)
+    for (const write of writes) if (write.verb === 'delete') written.delete(write.seen.metadata.name)
+    this.#written = written
   }
 
   forget(): void {
@@ -87,15 +81,18 @@ export class OwnWriteWatch {
     this.#events.forget('reverted')
   }
 
-  /** By the managed fields, which views leave out. */
-  async #whoDid({ kind, name }: RevertedWrite, signal: AbortSignal): Promise<string | undefined> {
-    const isReplica = kind === 'replica'
-    const type = (isReplica ? longhornReplicas : podDisruptionBudgets) as ResourceType
+  /** By the managed fields, which views leave out. A budget that is gone has none. */
+  async #whoDid({ kind, name, node }: RevertedWrite, signal: AbortSignal): Promise<string | undefined> {
+    const isDisk = kind === 'disk'
+    const type = (isDisk ? longhornNodes : podDisruptionBudgets) as ResourceType
     try {
-      const query = { namespace: longhornNamespace, fieldSelector: `metadata.name=${name}`, signal }
-      const [found] = (await this.#ports.api.list<KubeObject>(type, query)).items
+      const fieldSelector = `metadata.name=${isDisk ? node : name}`
+      const [found] = (
+        await this.#ports.api.list<KubeObject>(type, { namespace: longhornNamespace, fieldSelector, signal })
+      ).items
       if (found === undefined) return undefined
-      return lastWriterOf(found, isReplica ? ['spec', 'evictionRequested'] : ['spec', 'minAvailable']).manager
+      return lastWriterOf(found, isDisk ? ['spec', 'disks', name, 'evictionRequested'] : ['spec', 'minAvailable'])
+        .manager
     } catch {
       return undefined
     }
@@ -113,10 +110,4 @@ export class OwnWriteWatch {
     const key = { namespace: longhornNamespace, name: setting.metadata.name }
     await this.#ports.api.patch(longhornSettings, key, { type: 'merge', body }, { signal }).catch(() => undefined)
   }
-}
-
-function aboutOf({ kind, name, node }: RevertedWrite, { replicas, nodes }: LonghornObjects): KubeObject | undefined {
-  return kind === 'replica'
-    ? replicas.find(({ metadata }) => metadata.name === name)
-    : nodes.find(({ metadata }) => metadata.name === node)
 }

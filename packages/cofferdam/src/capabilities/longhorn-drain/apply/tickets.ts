@@ -1,42 +1,34 @@
 import { longhornNamespace, longhornVolumeAttachments } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { type EvictionTicketChange, evictionTicketType } from '../domain/eviction-attachments.ts'
+import type { FormerTicket } from '../domain/former-tickets.ts'
 import type { Seen } from '../domain/steps.ts'
 import type { LonghornViews } from '../observe/observe.ts'
 import { collectFailure } from './collect-failure.ts'
 
-export interface TicketPorts {
-  readonly api: Pick<KubeApi, 'patch'>
-  readonly views: Pick<LonghornViews, 'attachments'>
-}
-
-/**
- * Attaches volumes for a move, and takes that back. Returns what was refused, by volume; that stops no other.
- *
- * Guarantees: an attachment that changed since it was seen, as when a workload came, is refused with 409, and judged again.
- */
-export async function applyEvictionTickets(
-  { api, views }: TicketPorts,
-  changes: readonly (EvictionTicketChange & Seen)[],
+/** Takes tickets back. Returns what was refused; that stops no other. One whose attachment changed since it was seen is refused with 409. */
+export async function withdrawTickets(
+  { api, views }: { readonly api: Pick<KubeApi, 'patch'>; readonly views: Pick<LonghornViews, 'attachments'> },
+  tickets: readonly (FormerTicket & Seen)[],
   signal: AbortSignal,
-): Promise<ReadonlyMap<string, unknown>> {
-  const refused = new Map<string, unknown>()
+): Promise<readonly unknown[]> {
+  const failures: unknown[] = []
   let version: string | undefined
-  for (const { volume, id, node, resourceVersion } of changes) {
-    const ticket =
-      node === undefined ? null : { id, type: evictionTicketType, nodeID: node, parameters: { disableFrontend: 'any' } }
-    const failures: unknown[] = []
+  for (const { volume, id, resourceVersion } of tickets) {
     await collectFailure(failures, async () => {
       const key = { namespace: longhornNamespace, name: volume }
       const body = {
         ...(resourceVersion === undefined ? {} : { metadata: { resourceVersion } }),
-        spec: { attachmentTickets: { [id]: ticket } },
+        spec: { attachmentTickets: { [id]: null } },
       }
-      const written = await api.patch(longhornVolumeAttachments, key, { type: 'merge', body }, { signal })
+      const written = await api.patch(
+        longhornVolumeAttachments,
+        key,
+        { type: 'merge', body: body as never },
+        { signal },
+      )
       version = written.metadata.resourceVersion
     })
-    if (failures.length > 0) refused.set(volume, failures[0])
   }
   if (version !== undefined) await views.attachments.whenSeen(version, signal)
-  return refused
+  return failures
 }

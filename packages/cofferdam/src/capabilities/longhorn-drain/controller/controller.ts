@@ -25,10 +25,9 @@ export const longhornDrainPermissions: readonly Permission[] = [
   // Read everywhere: whether Longhorn is here at all must be known before anybody grants rights in its namespace.
   { group: 'longhorn.io', resource: 'settings', verbs: reading },
   { group: 'longhorn.io', resource: 'nodes', verbs: reading },
-  { group: 'longhorn.io', resource: 'nodes/status', ...written, verbs: ['patch'] },
   { group: 'longhorn.io', resource: 'volumes', verbs: reading },
   { group: 'longhorn.io', resource: 'replicas', verbs: reading },
-  { group: 'longhorn.io', resource: 'replicas', ...written, verbs: ['patch', 'delete'] },
+  { group: 'longhorn.io', resource: 'replicas', ...written, verbs: ['delete'] },
   { group: 'longhorn.io', resource: 'engines', verbs: reading },
   { group: 'longhorn.io', resource: 'instancemanagers', verbs: reading },
   { group: 'longhorn.io', resource: 'volumeattachments', verbs: reading },
@@ -38,9 +37,9 @@ export const longhornDrainPermissions: readonly Permission[] = [
   { group: '', resource: 'persistentvolumes', verbs: reading },
   { group: '', resource: 'nodes', verbs: reading },
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: reading },
-  { group: 'policy', resource: 'poddisruptionbudgets', ...written, verbs: ['create', 'delete'] },
+  { group: 'policy', resource: 'poddisruptionbudgets', ...written, verbs: ['create', 'update', 'delete'] },
   { group: 'apps', resource: 'deployments', ...written, verbs: reading },
-  // Also before the rights in its namespace are granted: whether a manager of Longhorn's runs decides who may own drains.
+  // Also before the rights in its namespace are granted: without a manager of Longhorn's nothing moves.
   { group: 'apps', resource: 'daemonsets', verbs: reading },
   { group: '', resource: 'pods', verbs: reading },
   { group: '', resource: 'events', verbs: ['create'] },
@@ -54,7 +53,7 @@ export interface LonghornDrainPorts extends Omit<LonghornApplyPorts, 'reporter' 
 /** Nodes answer for each other, so all of Longhorn is one key, and is decided about by one at a time. */
 const everything = longhornNamespace
 
-/** Keeps the budgets of Longhorn's instance managers and moves replicas as the drain policy says, where it is put in charge. */
+/** Steers Longhorn's drains by the wanted policy, and holds instance managers that Longhorn would let go too early, where asked. */
 export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
   const { clock, views } = ports
   const parse = createLonghornParser()
@@ -91,7 +90,8 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
       const [failure] = memory.failures
       if (failure !== undefined) throw failure
       const { observed } = decision
-      const stuckSeconds = observed?.snapshot.settings.mode === 'guide' ? await stuck.report(observed) : undefined
+      const isOurs = observed !== undefined && observed.snapshot.settings.mode !== 'observe'
+      const stuckSeconds = isOurs ? await stuck.report(observed) : undefined
       const recheckAfterSeconds = decision.recheckAfterSeconds ?? stuckSeconds
       return recheckAfterSeconds === undefined ? undefined : { recheckAfterSeconds }
     },

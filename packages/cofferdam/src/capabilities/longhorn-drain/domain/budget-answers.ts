@@ -9,6 +9,8 @@ type Answer = Pick<BudgetAnswer, 'wanted' | 'reason' | 'explanation'>
 export interface NodeState {
   readonly node: LonghornNodeView | undefined
   readonly isHeld: boolean
+  /** Whether Longhorn holds it for every reason that we have. */
+  readonly isHeldByLonghornToo: boolean
   /** Where the node is cordoned or drained. */
   readonly answer: NodeAnswer | undefined
 }
@@ -24,6 +26,8 @@ export function budgetAnswers(index: LonghornIndex, nodeName: string, state: Nod
   return index.instanceManagersOn(nodeName).map((manager) => ({
     instanceManager: manager.name,
     node: nodeName,
+    isLonghornEnough:
+      index.longhornBudgets.has(manager.name) && (manager.type === 'engine' || state.isHeldByLonghornToo),
     ...answerFor(index, manager, state),
   }))
 }

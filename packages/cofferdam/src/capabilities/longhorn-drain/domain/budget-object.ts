@@ -2,6 +2,7 @@ import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { holdPrefix } from '../../../shared/exchanged-budget.ts'
 import type { InstanceManagerView, VolumeView } from './snapshot.ts'
 
 /** SHA-512 of a text, in hex. Handed in, since decisions have no crypto module. */
@@ -19,8 +20,16 @@ export function imageLabel(image: string, sha512Hex: Sha512Hex): string {
   return `imi-${sha512Hex(image.replace(/[:/]/g, '-')).slice(0, 8)}`
 }
 
-/** The budget as Longhorn makes it, with our label: named as the instance manager, and for its own pod on its own node alone. */
-export function buildInstanceManagerBudget(
+export function holdNameOf(instanceManager: string): string {
+  return `${holdPrefix}${instanceManager}`
+}
+
+/**
+ * A budget of ours for the one pod of an instance manager, beside Longhorn's or in its place.
+ *
+ * Its selector lacks the component: a budget that has it and bears the name of no instance manager is deleted by Longhorn.
+ */
+export function buildHoldBudget(
   { name, node, image, type, dataEngine }: InstanceManagerView,
   sha512Hex: Sha512Hex,
   namespace = longhornNamespace,
@@ -28,13 +37,12 @@ export function buildInstanceManagerBudget(
   return {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
-    metadata: { name, namespace, labels: ownBudgetLabel },
+    metadata: { name: holdNameOf(name), namespace, labels: ownBudgetLabel },
     spec: {
       minAvailable: 1,
       selector: {
         matchLabels: {
           'longhorn.io/managed-by': 'longhorn-manager',
-          [component]: managerComponent,
           'longhorn.io/instance-manager-type': type,
           'longhorn.io/node': node,
           'longhorn.io/instance-manager-image': imageLabel(image, sha512Hex),
@@ -50,9 +58,22 @@ export function isInstanceManagerBudget(budget: PodDisruptionBudget): boolean {
   return budget.spec?.selector?.matchLabels?.[component] === managerComponent
 }
 
-/** Whether it is the budget of an instance manager, and made by us. */
-export function isOwnBudget(budget: PodDisruptionBudget): boolean {
-  return isInstanceManagerBudget(budget) && hasOwnLabel(budget)
+/** The instance manager that a budget of ours holds; undefined for any other budget, and for one that holds nothing any more. */
+export function heldManagerOf(budget: PodDisruptionBudget): string | undefined {
+  const { minAvailable, selector } = budget.spec ?? {}
+  if (!isHoldBudget(budget) || minAvailable !== 1 || selector?.matchLabels?.['longhorn.io/node'] === undefined)
+    return undefined
+  return budget.metadata.name.slice(holdPrefix.length)
+}
+
+/** Whether it is about an instance manager, Longhorn's budget or one of ours. */
+export function isOverInstanceManager(budget: PodDisruptionBudget): boolean {
+  return isInstanceManagerBudget(budget) || isHoldBudget(budget)
+}
+
+/** Whether it was made by us to hold an instance manager, whatever has become of it. */
+export function isHoldBudget(budget: PodDisruptionBudget): boolean {
+  return budget.metadata.name.startsWith(holdPrefix) && hasOwnLabel(budget)
 }
 
 export function hasOwnLabel({ metadata }: PodDisruptionBudget): boolean {

@@ -13,7 +13,7 @@ describe('block-for-eviction', () => {
       {
         kept: 'im-n1 im-n2 im-n3',
         flags: '+v-n1 EvictionAutomatic, +w-n1 EvictionAutomatic',
-        auto: '+n1',
+
         mayDrain: 'n1: ReplicaMoving',
       },
     ],
@@ -26,25 +26,25 @@ describe('block-for-eviction', () => {
         nodes: { n1: { isAutoEvicting: true }, n2: open },
         volumes: { v: { copies: { n1: { isEvictionRequested: true }, n2: 'healthy' } } },
       },
-      { kept: 'im-n1 im-n2', flags: '-v-n1 EvictionCanceled', auto: '-n1', mayDrain: '' },
+      { kept: 'im-n1 im-n2', flags: '-v-n1 EvictionCanceled', mayDrain: '' },
     ],
     'a second look changes nothing and tells nothing new': [
       {
         nodes: { n1: { ...cordoned, isAutoEvicting: true }, n2: open },
         volumes: { v: { copies: { n1: { isEvictionRequested: true }, n2: 'healthy' } } },
       },
-      { flags: '=v-n1 EvictionAutomatic', auto: '' },
+      { flags: '=v-n1 EvictionAutomatic' },
     ],
     'a node that falls silent stops evicting, for nobody could copy from it': [
       {
         nodes: { n1: { ...cordoned, kubernetes: 'silent', isAutoEvicting: true }, n2: open },
         volumes: { v: { copies: { n1: { isEvictionRequested: true }, n2: 'healthy' } } },
       },
-      { flags: '-v-n1 KubernetesNodeNotReady', auto: '-n1' },
+      { flags: '-v-n1 KubernetesNodeNotReady' },
     ],
     'a strict-local replica is told as what it is: bound, and never gone by waiting': [
       { nodes: two, volumes: { v: { copies: { n1: 'healthy' }, isStrictLocal: true } } },
-      { flags: '+v-n1 EvictionAutomatic', auto: '+n1', mayDrain: 'n1: StrictLocalReplica' },
+      { flags: '+v-n1 EvictionAutomatic', mayDrain: 'n1: StrictLocalReplica' },
     ],
     'for a reboot a replica with a protected copy elsewhere stays, and the node may go': [
       {
@@ -76,7 +76,7 @@ describe('block-for-eviction', () => {
     ],
     'with the trigger drain a mere cordon moves nothing, and the node is held': [
       { trigger: 'drain', nodes: two, volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' } } } },
-      { kept: 'im-n1 im-n2', flags: '', auto: '', mayDrain: 'n1: ReplicaMustLeave' },
+      { kept: 'im-n1 im-n2', flags: '', mayDrain: 'n1: ReplicaMustLeave' },
     ],
     'with the trigger drain the first attempt to evict moves the replicas': [
       {
@@ -84,7 +84,7 @@ describe('block-for-eviction', () => {
         nodes: { n1: { ...cordoned, isDraining: true }, n2: open },
         volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' } } },
       },
-      { flags: '+v-n1 EvictionAutomatic', auto: '+n1' },
+      { flags: '+v-n1 EvictionAutomatic' },
     ],
     'with the trigger drain a drain that pauses does not cancel what was begun': [
       {
@@ -92,7 +92,7 @@ describe('block-for-eviction', () => {
         nodes: { n1: { ...cordoned, isAutoEvicting: true }, n2: open },
         volumes: { v: { copies: { n1: { isEvictionRequested: true }, n2: 'healthy' } } },
       },
-      { flags: '=v-n1 EvictionAutomatic', auto: '' },
+      { flags: '=v-n1 EvictionAutomatic' },
     ],
   }
   tellDecisions(table, 'block-for-eviction')
@@ -110,7 +110,7 @@ describe('block-for-eviction-if-contains-last-replica', () => {
           v3: { copies: { n1: 'healthy', n2: 'healthy', n3: 'healthy' } },
         },
       },
-      { kept: 'im-n1 im-n2 im-n3', flags: '+one-n1 EvictionAutomatic', auto: '+n1', mayDrain: 'n1: ReplicaMoving' },
+      { kept: 'im-n1 im-n2 im-n3', flags: '+one-n1 EvictionAutomatic', mayDrain: 'n1: ReplicaMoving' },
     ],
     'without any budget the only copies of a node move, linked clones too': [
       {
@@ -135,14 +135,14 @@ describe('block-for-eviction-if-contains-last-replica', () => {
         nodes: { n1: begun, n2: open },
         volumes: { v: { copies: { n1: flagged, n2: 'healthy' }, numberOfReplicas: 1 } },
       },
-      { kept: 'im-n2', flags: '=v-n1 EvictionAutomatic', auto: '', mayDrain: 'n1: yes' },
+      { kept: 'im-n2', flags: '=v-n1 EvictionAutomatic', mayDrain: 'n1: yes' },
     ],
     'a move for which nothing was made yet is cancelled when the volume turns out to be safe': [
       {
         nodes: { n1: begun, n2: open, n3: open },
         volumes: { v: { copies: { n1: flagged, n2: 'healthy', n3: 'healthy' } } },
       },
-      { flags: '-v-n1 EvictionCanceled', auto: '-n1', mayDrain: 'n1: yes' },
+      { flags: '-v-n1 EvictionCanceled', mayDrain: 'n1: yes' },
     ],
     'a flag that a user set and took back is cancelled though a spare copy exists': [
       {
@@ -178,7 +178,7 @@ describe('what users ask for', () => {
   const table: DecisionTable = {
     'a disk that is to be emptied is emptied without a cordon, and that is not automatic': [
       { nodes: { n1: { disks: askedDisk('n1') }, n2: open }, volumes: { v: { copies: { n1: 'healthy' } } } },
-      { flags: '+v-n1 EvictionUserRequested', auto: '' },
+      { flags: '+v-n1 EvictionUserRequested' },
     ],
     'a node that a user empties and that is cordoned too is emptied for the user': [
       {
@@ -186,7 +186,7 @@ describe('what users ask for', () => {
         nodes: { n1: { ...cordoned, isEvictionAsked: true, isAutoEvicting: true }, n2: open },
         volumes: { v: { copies: { n1: 'healthy' } } },
       },
-      { flags: '+v-n1 EvictionUserRequested', auto: '-n1' },
+      { flags: '+v-n1 EvictionUserRequested' },
     ],
     'one disk for the user and one by policy make the node evict automatically': [
       {
@@ -194,14 +194,14 @@ describe('what users ask for', () => {
         nodes: { n1: { ...cordoned, disks: askedDisk('n1') }, n2: open },
         volumes: { v: { copies: { n1: 'healthy' } }, w: { copies: { n1: { diskUuid: 'other' } } } },
       },
-      { flags: '+v-n1 EvictionUserRequested, +w-n1 EvictionAutomatic', auto: '+n1' },
+      { flags: '+v-n1 EvictionUserRequested, +w-n1 EvictionAutomatic' },
     ],
     'a policy that moves nothing cancels what another one began': [
       {
         nodes: { n1: { ...cordoned, isAutoEvicting: true }, n2: open },
         volumes: { v: { copies: { n1: { isEvictionRequested: true }, n2: 'healthy' } } },
       },
-      { flags: '-v-n1 EvictionCanceled', auto: '-n1' },
+      { flags: '-v-n1 EvictionCanceled' },
     ],
     'a replica that is going already does not make its node begin to empty itself before anybody drains it': [
       {
@@ -213,7 +213,7 @@ describe('what users ask for', () => {
           v: { copies: { n1: 'healthy' } },
         },
       },
-      { flags: '=going-n1 EvictionAutomatic', auto: '' },
+      { flags: '=going-n1 EvictionAutomatic' },
     ],
     'a replica that is being deleted is not written to': [
       { nodes: two, volumes: { v: { copies: { n1: { isEvictionRequested: true, isBeingDeleted: true } } } } },

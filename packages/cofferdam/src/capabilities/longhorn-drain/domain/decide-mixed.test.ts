@@ -94,7 +94,7 @@ describe('what is unknown', () => {
         nodes: { n1: { ...cordoned, isAutoEvicting: true }, n2: open },
         volumes: { v: { copies: { n1: { isEvictionRequested: true }, n2: 'healthy' } } },
       },
-      { flags: '=v-n1 EvictionAutomatic', auto: '' },
+      { flags: '=v-n1 EvictionAutomatic' },
     ],
     'a volume that cannot be read may have a policy of its own, so its nodes are held': [
       {

@@ -3,15 +3,15 @@ import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { Sha512Hex } from './budget-object.ts'
 import { decideLonghornDrain } from './decide.ts'
 import type { LonghornDecision } from './decision.ts'
-import { decideEvictionAttachments, decideTicketWithdrawal } from './eviction-attachments.ts'
 import { failedEvictions } from './failed-evictions.ts'
+import { formerTicketsOf } from './former-tickets.ts'
 import { decideGuidance } from './guidance.ts'
+import type { GuidanceDecision } from './guidance-decision.ts'
 import { hasGuidanceMarks, parseGuidanceMarks } from './guidance-marks.ts'
-import { planLonghornMigration } from './migration.ts'
 import { decideMovingRecords } from './moving-record.ts'
 import { isBlipping } from './parse-node.ts'
 import type { LonghornPassSnapshot } from './pass-snapshot.ts'
-import { type ObservedLonghorn, planCsiBudgets, planLonghornBudgets } from './plan-budgets.ts'
+import { type ObservedLonghorn, planCsiBudgets, planHoldBudgets, planHoldWithdrawal } from './plan-budgets.ts'
 import { findReverted } from './reverted-writes.ts'
 import type { LonghornSnapshot } from './snapshot.ts'
 import type { LonghornStep, LonghornWrite, SurplusReplica } from './steps.ts'
@@ -27,12 +27,11 @@ export interface LonghornDecider {
   readonly sha512Hex: Sha512Hex
 }
 
-interface Owned {
+interface Held {
   /** What leads on to another decision ends the steps there. */
   readonly isLeading: boolean
   readonly steps: readonly LonghornStep[]
   readonly problems: LonghornDecision['problems']
-  readonly failed: ReadonlyMap<string, string>
 }
 
 /** How soon a kubelet that is NotReady is checked again: by then it is more than a blip. */
@@ -41,82 +40,65 @@ const blipRecheckSeconds = 15
 /**
  * Everything that one pass does, in order: what protects, what moves, what is let go, what is reported.
  *
- * Guarantees: every budget of an instance manager that is wanted is there before one is deleted. What is let go was decided on what
- * the API server listed, not on what was last heard; a copy goes only if both agree on it, one of a volume at a time, and only in the
- * state it was seen in.
+ * Guarantees: every budget that is wanted is there before one is deleted, and before Longhorn is asked for anything. What is let go was
+ * decided on what the API server listed, not on what was last heard; a copy goes only if both agree on it, one of a volume at a time,
+ * and only in the state it was seen in. Budgets, flags and statuses of Longhorn are never written.
  */
 export function decideLonghornPass(seen: LonghornPassSnapshot, decider: LonghornDecider): LonghornPass {
   const { objects, snapshot } = seen
-  const { mode, refused } = snapshot.settings
-  const steps: LonghornStep[] = [{ do: 'report', what: 'mode', settings: { mode, refused } }]
-  const isGuided = mode === 'guide' || hasGuidanceMarks(parseGuidanceMarks(objects))
-  if (mode === 'observe' && !isGuided && refused === undefined) {
+  const { mode } = snapshot.settings
+  const steps: LonghornStep[] = [{ do: 'report', what: 'mode', mode }]
+  const leftOver = mode === 'hold' ? [] : budgetSteps(planHoldWithdrawal(objects.budgets))
+  const tickets = ticketSteps(seen)
+  const isGuided = mode !== 'observe' || hasGuidanceMarks(parseGuidanceMarks(objects))
+  if (!isGuided && leftOver.length + tickets.length === 0) {
     return { steps, observed: undefined, recheckAfterSeconds: undefined }
   }
   const observed = { objects, snapshot, decision: decider.decide(snapshot) }
   const recheckAfterSeconds = objects.kubeNodes.some(isBlipping) ? blipRecheckSeconds : undefined
-  if (refused !== undefined) steps.push(...withdraw(observed))
-  const own = mode === 'owner' ? decideOwned(seen, observed, decider.sha512Hex) : undefined
-  steps.push(...(own?.steps ?? []))
-  if (own?.isLeading === true) return { steps, observed, recheckAfterSeconds }
-  const guided = isGuided ? guide(observed) : undefined
-  steps.push(...(guided?.steps ?? []))
+  const guidance = isGuided ? decideGuidance(snapshot, observed.decision, parseGuidanceMarks(objects)) : undefined
+  const held = mode === 'hold' ? decideHeld(seen, observed, decider.sha512Hex) : undefined
+  if (mode !== 'observe') steps.push(ownWrites(seen, observed, guidance))
+  steps.push(...leftOver, ...tickets, ...(held?.steps ?? []))
+  if (held?.isLeading === true) return { steps, observed, recheckAfterSeconds }
+  steps.push(...(guidance === undefined ? [] : guidanceSteps(observed, guidance)))
   if (mode !== 'observe') {
-    const kept = mode === 'owner' ? observed.decision.surplusKept : []
-    steps.push({
+    const kept = mode === 'hold' ? observed.decision.surplusKept : []
+    steps.push(...movingSteps(snapshot), {
       do: 'report',
       what: 'decision',
       nodes: observed.decision.nodes,
-      problems: [...observed.decision.problems, ...(own?.problems ?? []), ...(guided?.problems ?? [])],
-      failedEvictions: new Map([...failedEvictions(snapshot), ...(own?.failed ?? [])]),
+      problems: [...observed.decision.problems, ...(held?.problems ?? []), ...(guidance?.problems ?? [])],
+      failedEvictions: failedEvictions(snapshot),
       surplusKept: new Map(kept.map(({ volume, explanation }) => [volume, explanation])),
     })
   }
   return { steps: [...steps, { do: 'report', what: 'refusals' }], observed, recheckAfterSeconds }
 }
 
-/**
- * Takes back what an owner who may not be one any more left behind and nobody else takes away: attachments for moves, and the
- * records of moves.
- *
- * Budgets and flags stay: Longhorn's manager takes both over by their names and goes by its own rules from there, and a budget
- * that we deleted on a cordoned node would not be made again.
- */
-function withdraw(observed: ObservedLonghorn): LonghornStep[] {
-  const asStill = { ...observed.snapshot, replicas: [] }
-  return [...ticketSteps(observed, decideTicketWithdrawal(observed.snapshot)), ...movingSteps(asStill)]
-}
-
-/** Where Longhorn leaves its drains to us. */
-function decideOwned(seen: LonghornPassSnapshot, observed: ObservedLonghorn, sha512Hex: Sha512Hex): Owned {
-  const { objects, snapshot, decision } = observed
+/** Longhorn decides and moves; budgets of ours hold what it would let go too early. */
+function decideHeld(seen: LonghornPassSnapshot, observed: ObservedLonghorn, sha512Hex: Sha512Hex): Held {
+  const { decision } = observed
   const { afresh, deployments, attempted } = seen
-  const plan = planLonghornBudgets(observed, sha512Hex)
+  const plan = planHoldBudgets(observed, sha512Hex)
   const csi = planCsiBudgets(observed, deployments)
-  const reverted = findReverted(seen.written, objects, decision)
-  const attachments = decideEvictionAttachments(snapshot)
-  const steps: LonghornStep[] = [{ do: 'report', what: 'own-writes', reverted }]
+  const steps: LonghornStep[] = []
   const create = plan.create.filter((write) => isOpen(write, attempted))
   const isOneToGo = plan.remove.length + csi.remove.length + decision.surplusReplicas.length > 0
-  const reported = {
-    problems: [...takenProblems(plan.taken), ...unreadProblems(deployments)],
-    failed: withoutPlace(attachments.withoutPlace),
-  }
+  const problems = [...takenProblems(plan.taken), ...unreadProblems(deployments)]
   if (afresh === undefined) {
     steps.push(...budgetSteps(create))
     // Whether all of them could be made decides whether anything may go.
-    if (isOneToGo && create.length > 0) return { ...reported, isLeading: true, steps: [...steps, watches] }
-    steps.push(...budgetSteps(csi.create.filter((write) => isOpen(write, attempted))), ...flagSteps(observed))
-    steps.push(...ticketSteps(observed, attachments.changes))
-    if (isOneToGo && plan.create.length === 0) return { ...reported, isLeading: true, steps: [...steps, server] }
-  } else if (afresh.known && afresh.value.snapshot.settings.mode === 'owner') {
+    if (isOneToGo && create.length > 0) return { problems, isLeading: true, steps: [...steps, watches] }
+    steps.push(...budgetSteps(csi.create.filter((write) => isOpen(write, attempted))))
+    if (isOneToGo && plan.create.length === 0) return { problems, isLeading: true, steps: [...steps, server] }
+  } else if (afresh.known && afresh.value.snapshot.settings.mode === 'hold') {
     const fresh = { ...afresh.value, decision: decideLonghornDrain(afresh.value.snapshot) }
     const release = releases(seen, { observed, fresh }, sha512Hex)
     steps.push(...release.steps)
-    if (release.isLeading) return { ...reported, isLeading: true, steps }
+    if (release.isLeading) return { problems, isLeading: true, steps }
   }
-  steps.push(...movingSteps(snapshot), ...migrationSteps(observed))
-  return { ...reported, isLeading: false, steps }
+  return { problems, isLeading: false, steps }
 }
 
 const watches: LonghornStep = { do: 'ask', from: 'watches' }
@@ -128,7 +110,7 @@ function releases(
   { observed, fresh }: { readonly observed: ObservedLonghorn; readonly fresh: ObservedLonghorn },
   sha512Hex: Sha512Hex,
 ): { readonly isLeading: boolean; readonly steps: readonly LonghornStep[] } {
-  const plan = planLonghornBudgets(fresh, sha512Hex)
+  const plan = planHoldBudgets(fresh, sha512Hex)
   const create = plan.create.filter((write) => isOpen(write, attempted))
   if (create.length > 0) return { isLeading: true, steps: [...budgetSteps(create), server] }
   const isOneMissing = plan.taken.length + plan.create.length > 0
@@ -158,37 +140,33 @@ function surplusToRemove(seen: ObservedLonghorn, fresh: ObservedLonghorn): reado
 }
 
 function isOpen(write: BudgetWrite, attempted: ReadonlySet<string>): boolean {
-  return write.verb === 'create' && !attempted.has(write.budget.metadata.name)
+  return write.verb !== 'delete' && !attempted.has(write.budget.metadata.name)
 }
 
 function budgetSteps(writes: readonly BudgetWrite[]): LonghornWrite[] {
   return writes.length === 0 ? [] : [{ do: 'write', what: 'budgets', writes }]
 }
 
-/** Flags of replicas, then those of nodes. */
-function flagSteps({ objects, decision }: ObservedLonghorn): LonghornStep[] {
-  const replicas = new Map(objects.replicas.map((replica) => [replica.metadata.name, replica]))
-  const flags = decision.evictions
-    .filter(({ changes }) => changes)
-    .map((answer) => {
-      const { metadata, spec } = replicas.get(answer.replica) ?? {}
-      return { ...answer, volume: spec?.volumeName ?? '', resourceVersion: metadata?.resourceVersion }
-    })
-  const nodes = decision.autoEvicting
-  if (flags.length + nodes.length === 0) return []
-  return [
-    { do: 'write', what: 'flags', flags, nodes },
-    { do: 'report', what: 'evictions' },
-  ]
+/** What others undid of what we wrote; and what of ours is there now is remembered. */
+function ownWrites(
+  { written, attempted, afresh }: LonghornPassSnapshot,
+  { objects, decision }: ObservedLonghorn,
+  guidance: GuidanceDecision | undefined,
+): LonghornStep {
+  // A later decision of the same pass sees the same requests again.
+  const isFirst = attempted.size === 0 && afresh === undefined
+  const withdrawn = isFirst ? (guidance?.reverted ?? []) : []
+  return {
+    do: 'report',
+    what: 'own-writes',
+    reverted: [...findReverted(written, objects.budgets, decision), ...withdrawn],
+  }
 }
 
-function ticketSteps(
-  { objects }: ObservedLonghorn,
-  changes: ReturnType<typeof decideTicketWithdrawal>,
-): readonly LonghornWrite[] {
-  const tickets = changes.flatMap((change) => {
-    const found = objects.attachments.find(({ metadata }) => metadata.name === change.volume)
-    return found === undefined ? [] : [{ ...change, resourceVersion: found.metadata.resourceVersion }]
+function ticketSteps({ objects, snapshot }: LonghornPassSnapshot): readonly LonghornWrite[] {
+  const tickets = formerTicketsOf(snapshot.volumes).flatMap((ticket) => {
+    const found = objects.attachments.find(({ metadata }) => metadata.name === ticket.volume)
+    return found === undefined ? [] : [{ ...ticket, resourceVersion: found.metadata.resourceVersion }]
   })
   return tickets.length === 0 ? [] : [{ do: 'write', what: 'tickets', tickets }]
 }
@@ -198,40 +176,21 @@ function movingSteps(snapshot: LonghornSnapshot): readonly LonghornWrite[] {
   return changes.length === 0 ? [] : [{ do: 'write', what: 'moving', changes }]
 }
 
-function migrationSteps({ objects }: ObservedLonghorn): readonly LonghornWrite[] {
-  const { nodes, replicas } = planLonghornMigration(objects.nodes, objects.replicas)
-  if (nodes.length + replicas.length === 0) return []
-  const versions = new Map(objects.replicas.map(({ metadata }) => [metadata.name, metadata.resourceVersion]))
-  const seen = replicas.map((replica) => ({ ...replica, resourceVersion: versions.get(replica.name) }))
-  return [{ do: 'write', what: 'migration', nodes, replicas: seen }]
-}
-
-/**
- * Longhorn decides; what it decides is reported as the same decision. Where it is not guided any more, this only takes back
- * what was changed for it.
- */
-function guide(observed: ObservedLonghorn): Pick<Owned, 'steps' | 'problems'> {
-  const { objects, snapshot, decision } = observed
-  const guidance = decideGuidance(snapshot, decision, parseGuidanceMarks(objects))
+/** Where Longhorn is not guided any more, this only takes back what was changed for it. */
+function guidanceSteps({ objects }: ObservedLonghorn, guidance: GuidanceDecision): readonly LonghornWrite[] {
   const changes = guidance.steps.flatMap((step) => {
     const found = (step.kind === 'setting' ? objects.settings : objects.nodes).find(
       ({ metadata }) => metadata.name === step.name,
     )
     return found === undefined ? [] : [{ ...step, resourceVersion: found.metadata.resourceVersion }]
   })
-  return {
-    problems: guidance.problems,
-    steps: [
-      ...(changes.length === 0 ? [] : [{ do: 'write', what: 'guidance', changes } as const]),
-      ...(snapshot.settings.mode === 'guide' ? movingSteps(snapshot) : []),
-    ],
-  }
+  return changes.length === 0 ? [] : [{ do: 'write', what: 'guidance', changes }]
 }
 
 function takenProblems(taken: readonly string[]): LonghornDecision['problems'] {
   return taken.map((name) => ({
     object: `poddisruptionbudget/${name}`,
-    problem: 'it has the name of the budget of an instance manager but is for other pods; no budget is deleted',
+    problem: 'it has the name of a budget of Cofferdam and is not one; no budget is deleted',
   }))
 }
 
@@ -239,9 +198,4 @@ function unreadProblems(deployments: LonghornPassSnapshot['deployments']): Longh
   if (deployments !== undefined) return []
   const problem = "cannot be read, so the budgets of Longhorn's CSI sidecars stay as they are: apply deploy/longhorn"
   return [{ object: `deployments in ${longhornNamespace}`, problem }]
-}
-
-function withoutPlace(volumes: readonly string[]): ReadonlyMap<string, string> {
-  const why = 'No node that takes replicas is without a copy of it, so it is not attached to be copied.'
-  return new Map(volumes.map((volume) => [volume, why]))
 }

@@ -11,7 +11,7 @@ describe('block-if-contains-last-replica', () => {
   const table: DecisionTable = {
     'an open node keeps its budget, and a cordoned one that has nothing may go': [
       { nodes: two },
-      { kept: 'im-n2', flags: '', auto: '', mayDrain: 'n1: yes' },
+      { kept: 'im-n2', flags: '', mayDrain: 'n1: yes' },
     ],
     'a healthy volume of three copies lets the first node go': [
       { nodes: three, volumes: { v: { copies: { n1: 'healthy', n2: 'healthy', n3: 'healthy' } } } },

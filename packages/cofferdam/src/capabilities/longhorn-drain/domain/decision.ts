@@ -2,14 +2,10 @@ import type { Reason } from '../../../shared/reasons.ts'
 
 /** What Longhorn's nodes may do next, and why. */
 export interface LonghornDecision {
-  /** For every instance manager: whether its budget should be there. */
+  /** For every instance manager: whether a budget should hold it. */
   readonly budgets: readonly BudgetAnswer[]
-  /** For every replica whose flag should change or stay up. */
+  /** For every replica whose flag should change or stay up. Longhorn writes them. */
   readonly evictions: readonly EvictionAnswer[]
-  /** Nodes on which `status.autoEvicting` should change. */
-  readonly autoEvicting: readonly { readonly node: string; readonly isAutoEvicting: boolean }[]
-  /** Budgets of instance managers that are gone. */
-  readonly orphanBudgets: readonly string[]
   /** Replicas that a cancelled eviction left over, where the settings ask for their removal. */
   readonly surplusReplicas: readonly string[]
   /** Volumes with copies that are to be removed and stay for now, and why. */
@@ -24,6 +20,8 @@ export interface BudgetAnswer {
   readonly node: string
   /** `leave`: neither made nor deleted, as while the instance manager does not run. */
   readonly wanted: 'present' | 'absent' | 'leave'
+  /** Whether Longhorn's own budget does it: it is there, and stays for every reason that we have. Then none of ours is needed. */
+  readonly isLonghornEnough: boolean
   readonly reason: Reason
   readonly explanation: string
 }

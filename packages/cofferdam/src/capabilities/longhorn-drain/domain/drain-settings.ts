@@ -1,7 +1,7 @@
 import type { LonghornSetting } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import type { Observed } from '../../../shared/observed.ts'
-import { isOwnBudget } from './budget-object.ts'
+import { isHoldBudget } from './budget-object.ts'
 import { drainPolicySetting, parseDrainPolicy } from './policy.ts'
 import { parseRevertedRecord, revertedAnnotation } from './reverted-record.ts'
 import { drainModes, type LonghornDrainSettings } from './snapshot.ts'
@@ -17,10 +17,12 @@ export const surplusAnnotation = 'cofferdam.io/surplus'
 /** There as well, written by a guide: the value that was there before it put another in force. */
 export const restoresAnnotation = 'cofferdam.io/restores'
 
-/** `true` stands for `owner`. */
+/** `owner` was an earlier mode that wrote what Longhorn writes. What its users wanted is `hold`. */
+const formerModes: readonly string[] = ['owner', 'true']
+
 const modes = new Map<string, LonghornDrainSettings['mode']>([
   ...drainModes.map((mode) => [mode, mode] as const),
-  ['true', 'owner'] as const,
+  ...formerModes.map((mode) => [mode, 'hold'] as const),
   ['false', 'observe'] as const,
 ])
 
@@ -35,10 +37,7 @@ export interface DrainSurroundings {
  * What Longhorn's settings and the annotations on `node-drain-policy` come to.
  *
  * Fails closed: an unknown value counts as the default, and is reported. Where the setting is gone and budgets are ours,
- * we stay in charge and the policy is unknown, so that last copies are held.
- *
- * Guarantees: beside a Longhorn manager, or where none can be ruled out, the mode is never `owner`: both would write the
- * same flags and budgets by different rules, and between two undone writes a node with the last copy may go.
+ * they keep on holding and the policy is unknown, since what was wanted went with the setting.
  */
 export function parseDrainSettings(
   settings: readonly LonghornSetting[],
@@ -58,32 +57,32 @@ export function parseDrainSettings(
     }
     return found ?? otherwise
   }
-  const asked = setting === undefined && budgets.some(isOwnBudget) ? 'owner' : word(manageAnnotation, modes, 'observe')
-  const refused = asked === 'owner' ? whyRefused(manager) : undefined
-  const mode = refused === undefined ? asked : 'observe'
-  const reverted = mode === 'owner' ? parseRevertedRecord(notes[revertedAnnotation], nowMs)?.says : undefined
+  const mode = setting === undefined && budgets.some(isHoldBudget) ? 'hold' : word(manageAnnotation, modes, 'observe')
+  if (formerModes.includes(notes[manageAnnotation]?.trim().toLowerCase() ?? '')) {
+    problems.push(`annotation ${manageAnnotation}: owner is now called hold; set ${manageAnnotation}=hold`)
+  }
+  if (mode !== 'observe' && manager.known && manager.value === undefined) {
+    problems.push(
+      'no Longhorn manager is there (label app=longhorn-manager), so no replica moves and no budget of Longhorn changes',
+    )
+  }
+  const reverted = mode === 'observe' ? undefined : parseRevertedRecord(notes[revertedAnnotation], nowMs)?.says
   const trigger = word(triggerAnnotation, wordsOf('cordon', 'drain'), 'cordon')
   const surplus = word(surplusAnnotation, wordsOf('keep', 'remove'), 'keep')
   const inForce = parseDrainPolicy(values.get(drainPolicySetting))
   const wanted = notes[wantedPolicyAnnotation]
   return {
     mode,
-    refused,
+    manager,
     reverted,
-    policy: mode === 'guide' && wanted !== undefined && wanted !== '' ? parseDrainPolicy(wanted) : inForce,
+    policy: mode !== 'observe' && wanted !== undefined && wanted !== '' ? parseDrainPolicy(wanted) : inForce,
     inForce,
+    atRest: notes[restoresAnnotation] === undefined ? inForce : parseDrainPolicy(notes[restoresAnnotation]),
     trigger,
     isAutoscaled: values.get('kubernetes-cluster-autoscaler-enabled') === 'true',
     surplus: isBalancing(values.get('replica-auto-balance')) ? 'keep' : surplus,
     problems,
   }
-}
-
-function whyRefused(manager: Observed<string | undefined>): string | undefined {
-  if (!manager.known) return `it is not known whether a Longhorn manager runs: ${manager.why}`
-  return manager.value === undefined
-    ? undefined
-    : `a Longhorn manager is there (${manager.value}) and handles drains itself`
 }
 
 /** Copies in excess are left to Longhorn where it balances replicas itself: it makes such copies on purpose. */

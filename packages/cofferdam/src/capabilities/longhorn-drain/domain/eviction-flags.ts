@@ -26,20 +26,6 @@ export function evictionAnswers(so: SettledSoFar, node: LonghornNodeView): Evict
   return answers
 }
 
-/**
- * Asked for by policy alone: neither the node nor the disk of the replica was emptied by a user. A replica that is going
- * already, whoever asked for it, does not make its node begin.
- */
-export function isAutoEvicting(so: SettledSoFar, node: LonghornNodeView, answers: readonly EvictionAnswer[]): boolean {
-  if (so.index.unreadableObjects.has(`node/${node.name}`)) return node.isAutoEvicting
-  if (node.isEvictionAsked || answers.length === 0) return false
-  const flagged = new Set(answers.filter(({ isRequested }) => isRequested).map(({ replica }) => replica))
-  return so.index
-    .replicasOn(node.name)
-    .filter(({ isBeingDeleted }) => !isBeingDeleted || (node.isAutoEvicting && node.isCordoned))
-    .some((replica) => flagged.has(replica.name) && !isDiskAsked(node, replica))
-}
-
 function flagOf(so: SettledSoFar, node: LonghornNodeView, replica: ReplicaView): Flag {
   if (replica.isBeingDeleted) {
     return asItIs(replica, 'It is being deleted.')
@@ -50,7 +36,7 @@ function flagOf(so: SettledSoFar, node: LonghornNodeView, replica: ReplicaView):
   }
   if (node.isEvictionAsked || isDiskAsked(node, replica)) {
     const what = node.isEvictionAsked ? `node ${node.name}` : `disk ${replica.diskUuid} of node ${node.name}`
-    return { isRequested: true, event: 'EvictionUserRequested', why: `A user requested the eviction of ${what}.` }
+    return { isRequested: true, event: 'EvictionUserRequested', why: `The eviction of ${what} is requested.` }
   }
   if (!isLeaving(so.index.settings, node)) {
     return canceled(node.isCordoned ? 'The node is not being drained.' : `Node ${node.name} takes new pods.`)

@@ -6,7 +6,7 @@ import { Reading } from './reading.ts'
 
 /** On the setting `node-drain-policy`, beside `restoresAnnotation`: what the guide put in force. Empty: somebody else changed it since. */
 export const putAnnotation = 'cofferdam.io/put-in-force'
-/** On Longhorn's Node, while the guide has asked for it to be emptied: how the fields were before. */
+/** On Longhorn's Node, while we have asked for disks of it to be emptied: how their fields were before. */
 export const askedAnnotation = 'cofferdam.io/asked'
 
 /** What the guide has changed so far, as it is written on the objects themselves; nothing else remembers it. */
@@ -34,6 +34,13 @@ export interface NodeMark {
 }
 
 export interface AskedMark {
+  /** As an earlier version asked: for the whole node. It is taken back, and never asked again. */
+  readonly node: Asked | undefined
+  /** By the key of the disk in `spec.disks`. */
+  readonly disks: ReadonlyMap<string, Asked>
+}
+
+export interface Asked {
   /** Before we asked. */
   readonly allowScheduling: boolean
   /** Somebody else lowered the flag, so whatever it says now is his. */
@@ -56,8 +63,18 @@ export function hasGuidanceMarks({ setting, nodes }: GuidanceMarks): boolean {
   return setting?.restores !== undefined || [...nodes.values()].some(({ asked }) => asked !== undefined)
 }
 
-export function buildAskedMark({ allowScheduling, isYielded }: AskedMark): string {
-  return JSON.stringify({ allowScheduling, ...(isYielded ? { yielded: true } : {}) })
+export function buildAskedMark({ node, disks }: AskedMark): string {
+  const named = [...disks]
+    .sort(([left], [right]) => (left < right ? -1 : 1))
+    .map(([name, asked]) => [name, written(asked)])
+  return JSON.stringify({
+    ...(node === undefined ? {} : written(node)),
+    ...(named.length === 0 ? {} : { disks: Object.fromEntries(named) }),
+  })
+}
+
+function written({ allowScheduling, isYielded }: Asked): Readonly<Record<string, boolean>> {
+  return { allowScheduling, ...(isYielded ? { yielded: true } : {}) }
 }
 
 function parseSettingMark({ metadata, value }: LonghornSetting): SettingMark {
@@ -90,14 +107,32 @@ function parseNodeMark({ metadata, spec }: LonghornNode): NodeMark {
 }
 
 function parseAskedMark(text: unknown): Observed<AskedMark> {
-  const problem = unknown(`annotation ${askedAnnotation} is not {"allowScheduling":true} or {"allowScheduling":false}`)
+  const problem = unknown(`annotation ${askedAnnotation} is not like {"disks":{"NAME":{"allowScheduling":true}}}`)
   try {
     const mark: unknown = JSON.parse(typeof text === 'string' ? text : '')
-    if (typeof mark !== 'object' || mark === null) return problem
-    const { allowScheduling, yielded = false } = mark as Readonly<Record<string, unknown>>
-    if (typeof allowScheduling !== 'boolean' || typeof yielded !== 'boolean') return problem
-    return known({ allowScheduling, isYielded: yielded })
+    if (!isRecord(mark)) return problem
+    const { disks = {}, ...own } = mark
+    const node = Object.keys(own).length === 0 ? undefined : parseAsked(own)
+    if (!isRecord(disks) || node === 'unreadable') return problem
+    const named = new Map<string, Asked>()
+    for (const [name, each] of Object.entries(disks)) {
+      const asked = parseAsked(each)
+      if (asked === 'unreadable') return problem
+      named.set(name, asked)
+    }
+    return node === undefined && named.size === 0 ? problem : known({ node, disks: named })
   } catch {
     return problem
   }
+}
+
+function parseAsked(value: unknown): Asked | 'unreadable' {
+  if (!isRecord(value)) return 'unreadable'
+  const { allowScheduling, yielded = false } = value
+  const isReadable = typeof allowScheduling === 'boolean' && typeof yielded === 'boolean'
+  return isReadable ? { allowScheduling, isYielded: yielded } : 'unreadable'
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

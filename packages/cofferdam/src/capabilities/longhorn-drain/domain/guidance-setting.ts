@@ -5,7 +5,7 @@ import { putAnnotation, type SettingMark } from './guidance-marks.ts'
 import { drainPolicySetting, parseDrainPolicy } from './policy.ts'
 import type { DrainPolicy, LonghornNodeView, LonghornSnapshot } from './snapshot.ts'
 
-interface GuidedSetting extends GuidanceDecision {
+interface GuidedSetting extends Omit<GuidanceDecision, 'reverted'> {
   /** What Longhorn goes by once the steps are done; undefined: no node may be asked for. */
   readonly inForce: DrainPolicy | undefined
 }

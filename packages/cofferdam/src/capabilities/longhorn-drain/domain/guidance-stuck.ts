@@ -1,8 +1,9 @@
 import type { Reason } from '../../../shared/reasons.ts'
 import type { LonghornDecision } from './decision.ts'
 import { IndexedSnapshot, type LonghornIndex } from './longhorn-index.ts'
+import { isCountedByLonghorn } from './longhorn-rule.ts'
 import { drainPolicySetting } from './policy.ts'
-import { hasProtectedCopyElsewhere, isHealthy, isUnused } from './protection.ts'
+import { hasProtectedCopyElsewhere, isHealthy } from './protection.ts'
 import type { DrainPolicy, LonghornSnapshot, ReplicaView } from './snapshot.ts'
 
 /** Longhorn reconciles every half minute; what it did not do in two passes it will not do. */
@@ -19,7 +20,7 @@ export interface StuckNode {
 
 type StuckText = Pick<StuckNode, 'object' | 'explanation' | 'wayOut'>
 
-/** Nodes that may go though Longhorn still holds them, with the time since when. None where the budgets are ours. */
+/** Nodes that may go though Longhorn still holds them, with the time since when. */
 export function observeLingering(
   before: ReadonlyMap<string, number>,
   snapshot: LonghornSnapshot,
@@ -48,7 +49,8 @@ export function explainLonghornStuck(
   index.update(snapshot)
   const policy = policyMet(snapshot, since === undefined)
   return waiting.flatMap(([node, budget]): StuckNode[] => {
-    const counted = policy === undefined ? [] : index.replicasOn(node).filter((replica) => isCounted(replica, policy))
+    const counted =
+      policy === undefined ? [] : index.replicasOn(node).filter((replica) => isCountedByLonghorn(replica, policy))
     const isAsking = policy !== 'block-for-eviction'
     const cause =
       (isAsking ? explainGoneNode(index, counted, node) : undefined) ?? explainPolicy(index, counted, { node, policy })
@@ -60,18 +62,18 @@ export function explainLonghornStuck(
 /** What Longhorn goes by. Whoever sees it for the first time may see a guide that is about to put another in force. */
 function policyMet({ settings }: LonghornSnapshot, isFirstSight: boolean): DrainPolicy | undefined {
   const { mode, policy, inForce } = settings
-  const met = isFirstSight && mode === 'guide' ? policy : inForce
+  const met = isFirstSight && mode !== 'observe' ? policy : inForce
   return met.known ? met.value : undefined
 }
 
 /** By node, the first of its budgets that should be gone. */
 function lingeringBudgets(snapshot: LonghornSnapshot, decision: LonghornDecision): ReadonlyMap<string, string> {
-  if (snapshot.settings.mode === 'owner' || decision.nodes.length === 0) return new Map()
+  if (decision.nodes.length === 0) return new Map()
   const free = new Set(decision.nodes.filter(({ mayDrain }) => mayDrain).map(({ node }) => node))
   const cordoned = new Set(snapshot.nodes.filter(({ isCordoned }) => isCordoned).map(({ name }) => name))
   const found = new Map<string, string>()
   for (const { instanceManager, node, wanted } of decision.budgets) {
-    const isThere = wanted === 'absent' && snapshot.budgets.has(instanceManager)
+    const isThere = wanted === 'absent' && snapshot.longhornBudgets.has(instanceManager)
     if (isThere && free.has(node) && cordoned.has(node) && !found.has(node)) found.set(node, instanceManager)
   }
   return found
@@ -106,13 +108,6 @@ function explainPolicy(
     explanation: `Nothing should hold node ${node}, but Longhorn goes by ${drainPolicySetting} alone, and under ${policy} replica ${held.name} of volume ${held.volume} holds it.`,
     wayOut: `Move the replica, or set ${drainPolicySetting} to a policy that lets it go.`,
   }
-}
-
-/** Whether Longhorn asks what else there is of its volume, or whether it is still there. */
-function isCounted(replica: ReplicaView, policy: DrainPolicy): boolean {
-  if (policy === 'always-allow') return false
-  if (policy === 'block-for-eviction') return true
-  return !isUnused(replica) && !(policy === 'allow-if-replica-is-stopped' && replica.isStopped)
 }
 
 function explainSilence(node: string, budget: string): StuckText {

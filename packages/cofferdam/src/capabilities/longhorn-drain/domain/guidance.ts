@@ -1,16 +1,16 @@
 import type { LonghornDecision } from './decision.ts'
 import { isLeaving } from './eviction-flags.ts'
 import type { GuidanceDecision } from './guidance-decision.ts'
-import type { GuidanceMarks } from './guidance-marks.ts'
+import type { AskedMark, GuidanceMarks } from './guidance-marks.ts'
 import { guideNodes } from './guidance-nodes.ts'
 import { guideSetting } from './guidance-setting.ts'
 import type { LonghornNodeView, LonghornSnapshot } from './snapshot.ts'
 
 /**
- * What to change so that a Longhorn that decides drains itself brings about what is wanted, and what to change back.
+ * What to change so that Longhorn, which decides drains itself, brings about what is wanted, and what to change back.
  *
- * Guarantees: what is changed back holds what we put there; what somebody else changed since is his. Of nodes on which a
- * user asked for eviction, nothing is touched. Where Longhorn is not guided, everything is taken back and nothing begun.
+ * Guarantees: what is changed back holds what we put there; what somebody else changed since is his. Of nodes and disks on which
+ * a user asked for eviction, nothing is touched. Where Longhorn is not guided, everything is taken back and nothing begun.
  * Fails closed: a mark that cannot be read undoes nothing, and where the wanted policy is unknown nothing begins.
  */
 export function decideGuidance(
@@ -18,7 +18,7 @@ export function decideGuidance(
   decision: LonghornDecision,
   marks: GuidanceMarks,
 ): GuidanceDecision {
-  const isGuide = snapshot.settings.mode === 'guide'
+  const isGuide = snapshot.settings.mode !== 'observe'
   const leaving = isGuide ? snapshot.nodes.filter((node) => isGuidedAway(snapshot, node, marks)) : []
   const goers = new Set(leaving)
   const announced = isGuide ? snapshot.nodes.filter((node) => goers.has(node) || isAnnounced(node)) : []
@@ -26,6 +26,7 @@ export function decideGuidance(
   const nodes = guideNodes({ snapshot, decision, marks, leaving, inForce: setting.inForce })
   return {
     steps: [...setting.steps, ...nodes.steps],
+    reverted: nodes.reverted,
     problems: [...setting.problems, ...nodes.problems, ...explainReleased(snapshot, decision, leaving)],
   }
 }
@@ -36,8 +37,13 @@ export function decideGuidance(
  */
 function isGuidedAway({ settings }: LonghornSnapshot, node: LonghornNodeView, { nodes }: GuidanceMarks): boolean {
   const asked = nodes.get(node.name)?.asked
-  const isBegun = asked?.known === true && !asked.value.isYielded && node.isEvictionAsked
+  const isBegun = asked?.known === true && isUnderWay(node, asked.value)
   return isLeaving(settings, node) || (node.isCordoned && isBegun)
+}
+
+function isUnderWay({ isEvictionAsked, disks }: LonghornNodeView, asked: AskedMark): boolean {
+  const isWhole = asked.node !== undefined && !asked.node.isYielded && isEvictionAsked
+  return isWhole || disks.some((disk) => disk.isEvictionAsked && asked.disks.get(disk.name)?.isYielded === false)
 }
 
 /** Longhorn lets a node go as soon as it is cordoned, and never holds it again then: what is announced is made ready for. */

@@ -1,10 +1,10 @@
 import { budgetAnswers } from './budget-answers.ts'
 import type { BudgetAnswer, EvictionAnswer, LonghornDecision, NodeAnswer } from './decision.ts'
-import { evictionAnswers, isAutoEvicting } from './eviction-flags.ts'
+import { evictionAnswers } from './eviction-flags.ts'
 import { IndexedSnapshot, type Touched } from './longhorn-index.ts'
+import { isHeldByLonghornToo } from './longhorn-rule.ts'
 import { nodeAnswer } from './node-answer.ts'
 import { isManagerHeld, isNodeHeld, nodeHolds } from './node-holds.ts'
-import { orphanBudgets } from './orphan-budgets.ts'
 import { clusterProblems, volumeProblems } from './problems.ts'
 import type { SettledSoFar } from './protection.ts'
 import type { InstanceManagerView, LonghornNodeView, LonghornSnapshot } from './snapshot.ts'
@@ -14,7 +14,6 @@ import { decideSurplus } from './surplus-replicas.ts'
 interface Place {
   readonly budgets: readonly BudgetAnswer[]
   readonly evictions: readonly EvictionAnswer[]
-  readonly autoEvicting: LonghornDecision['autoEvicting']
   readonly nodes: readonly NodeAnswer[]
 }
 
@@ -137,20 +136,18 @@ export function createLonghornJudge(): LonghornJudge {
   function judgePlace(name: string): Place {
     const node = index.nodes.get(name)
     if (node === undefined) {
-      const budgets = budgetAnswers(index, name, { node, isHeld: true, answer: undefined })
-      return { budgets, evictions: [], autoEvicting: [], nodes: [] }
+      const state = { node, isHeld: true, isHeldByLonghornToo: false, answer: undefined }
+      return { budgets: budgetAnswers(index, name, state), evictions: [], nodes: [] }
     }
     const evictions = evictionAnswers(settled, node)
-    const isAuto = isAutoEvicting(settled, node, evictions)
-    const answer =
-      node.isCordoned || node.isDraining
-        ? nodeAnswer(settled, node, { holds: nodeHolds(settled, name), evictions })
-        : undefined
+    const isAsked = node.isCordoned || node.isDraining
+    const holds = isAsked || index.settings.mode === 'hold' ? nodeHolds(settled, name) : undefined
+    const answer = isAsked && holds !== undefined ? nodeAnswer(settled, node, { holds, evictions }) : undefined
+    const isHeldToo = holds === undefined || isHeldByLonghornToo(index, node, holds)
     const isHeld = isHeldAsSettled(name)
     return {
-      budgets: budgetAnswers(index, name, { node, isHeld, answer }),
+      budgets: budgetAnswers(index, name, { node, isHeld, isHeldByLonghornToo: isHeldToo, answer }),
       evictions,
-      autoEvicting: isAuto === node.isAutoEvicting ? [] : [{ node: name, isAutoEvicting: isAuto }],
       nodes: answer === undefined ? [] : [answer],
     }
   }
@@ -170,21 +167,17 @@ export function createLonghornJudge(): LonghornJudge {
   function assemble(): LonghornDecision {
     const budgets: BudgetAnswer[] = []
     const evictions: EvictionAnswer[] = []
-    const autoEvicting: LonghornDecision['autoEvicting'][number][] = []
     const nodes: NodeAnswer[] = []
     for (const name of order) {
       const place = places.get(name) as Place
       for (const answer of place.budgets) budgets.push(answer)
       for (const answer of place.evictions) evictions.push(answer)
-      autoEvicting.push(...place.autoEvicting)
       nodes.push(...place.nodes)
     }
     const problems = [...clusterProblems(index), ...[...problemsByVolume.values()].flat()].sort(byObject)
     return {
       budgets,
       evictions,
-      autoEvicting,
-      orphanBudgets: orphanBudgets(index),
       surplusReplicas: [...surplus].sort(),
       surplusKept: [...keptByVolume.values()].flat().sort((left, right) => (left.volume < right.volume ? -1 : 1)),
       nodes,

@@ -1,4 +1,5 @@
 import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { holdNameOf } from './budget-object.ts'
 import type { LonghornDecision, NodeAnswer, ReplicaBlocker } from './decision.ts'
 import { explainLonghornStuck } from './guidance-stuck.ts'
 import type { LonghornSnapshot } from './snapshot.ts'
@@ -35,13 +36,15 @@ export function withLingeringBudgets(
   }
 }
 
-function goingBudget(instanceManager: string, { settings }: LonghornSnapshot): ReplicaBlocker {
-  const who = settings.mode === 'owner' ? 'The operator' : 'Longhorn'
+function goingBudget(instanceManager: string, { longhornBudgets }: LonghornSnapshot): ReplicaBlocker {
+  const isLonghorns = longhornBudgets.has(instanceManager)
+  const who = isLonghorns ? 'Longhorn' : 'The operator'
+  const budget = `${longhornNamespace}/${isLonghorns ? instanceManager : holdNameOf(instanceManager)}`
   return {
-    object: `pdb/${longhornNamespace}/${instanceManager}`,
+    object: `pdb/${budget}`,
     volume: '',
     reason: 'ReplicasProtected',
-    explanation: `Nothing on the node holds it, but budget ${longhornNamespace}/${instanceManager} is still there.`,
+    explanation: `Nothing on the node holds it, but budget ${budget} is still there.`,
     wayOut: `${who} removes it next.`,
   }
 }

@@ -13,7 +13,9 @@ import type {
 /** A snapshot from which every question about one node or one volume is answered without reading the others. */
 export interface LonghornIndex {
   readonly settings: LonghornDrainSettings
+  /** Instance managers that a budget covers, Longhorn's or ours. */
   readonly budgets: ReadonlySet<string>
+  readonly longhornBudgets: ReadonlySet<string>
   readonly unreadable: readonly UnreadableObject[]
   readonly unreadableObjects: ReadonlySet<string>
   readonly nodes: ReadonlyMap<string, LonghornNodeView>
@@ -39,10 +41,11 @@ const nothing: LonghornSnapshot = {
   nowMs: 0,
   settings: {
     mode: 'observe',
-    refused: undefined,
+    manager: { known: false, why: '' },
     reverted: undefined,
     policy: { known: false, why: '' },
     inForce: { known: false, why: '' },
+    atRest: { known: false, why: '' },
     trigger: 'cordon',
     isAutoscaled: false,
     surplus: 'keep',
@@ -53,6 +56,8 @@ const nothing: LonghornSnapshot = {
   replicas: [],
   instanceManagers: [],
   budgets: new Set(),
+  holds: new Set(),
+  longhornBudgets: new Set(),
   unreadable: [],
 }
 
@@ -76,6 +81,10 @@ export class IndexedSnapshot implements LonghornIndex {
 
   get budgets(): ReadonlySet<string> {
     return this.#seen.budgets
+  }
+
+  get longhornBudgets(): ReadonlySet<string> {
+    return this.#seen.longhornBudgets
   }
 
   get unreadable(): readonly UnreadableObject[] {
@@ -138,7 +147,11 @@ export class IndexedSnapshot implements LonghornIndex {
     for (const { name } of both(changedVolumes)) touchVolume(name)
     for (const { name } of both(changedNodes)) touchNode(name)
     for (const manager of both(managers)) touchManager(manager)
-    for (const name of changedNames(before.budgets, after.budgets)) {
+    const changedBudgets = [
+      ...changedNames(before.budgets, after.budgets),
+      ...changedNames(before.longhornBudgets, after.longhornBudgets),
+    ]
+    for (const name of changedBudgets) {
       const manager = this.instanceManagers.get(name)
       if (manager !== undefined) touchManager(manager)
     }

@@ -15,7 +15,7 @@ import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import type { Parsed } from '../../../shared/parsed.ts'
 import { ListIndex, ListReader } from '../../../shared/read-lists.ts'
 import { Remembered } from '../../../shared/remembered.ts'
-import { isInstanceManagerBudget } from './budget-object.ts'
+import { heldManagerOf, isInstanceManagerBudget } from './budget-object.ts'
 import { parseDrainSettings } from './drain-settings.ts'
 import { type LonghornManagerObjects, parseLonghornManager } from './longhorn-manager.ts'
 import { isBlipping, parseLonghornNode } from './parse-node.ts'
@@ -116,7 +116,7 @@ export function createLonghornParser(): ParseLonghorn {
       volumes: volumesRead.views,
       replicas: replicasRead.views,
       instanceManagers: managersRead.views,
-      budgets: budgetNames.of(objects.budgets),
+      ...budgetNames.of(objects.budgets),
       unreadable: [
         ...managersRead.unreadable,
         ...replicasRead.unreadable,
@@ -141,8 +141,12 @@ function byName<T extends KubeObject>(objects: readonly T[]): ReadonlyMap<string
   return new Map(objects.map((object) => [object.metadata.name, object]))
 }
 
-function namesOfBudgets(budgets: readonly PodDisruptionBudget[]): ReadonlySet<string> {
-  return new Set(budgets.filter(isInstanceManagerBudget).map(({ metadata }) => metadata.name))
+function namesOfBudgets(
+  budgets: readonly PodDisruptionBudget[],
+): Pick<LonghornSnapshot, 'budgets' | 'holds' | 'longhornBudgets'> {
+  const longhornBudgets = new Set(budgets.filter(isInstanceManagerBudget).map(({ metadata }) => metadata.name))
+  const holds = new Set(budgets.flatMap((budget) => heldManagerOf(budget) ?? []))
+  return { budgets: new Set([...longhornBudgets, ...holds]), holds, longhornBudgets }
 }
 
 function byVolume(engines: readonly LonghornEngine[]): ReadonlyMap<string, readonly LonghornEngine[]> {

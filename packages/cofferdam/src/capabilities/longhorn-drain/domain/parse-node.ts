@@ -36,7 +36,8 @@ export function parseLonghornNode(
       const uuid = see.text(see.fields(diskStatus[key], `status.diskStatus.${key}`)['diskUUID'], `disk ${key}`)
       const disk = see.fields(diskSpecs[key], `spec.disks.${key}`)
       const isEvictionAsked = see.flag(disk['evictionRequested'], `spec.disks.${key}.evictionRequested`)
-      return uuid === '' ? [] : [{ uuid, isEvictionAsked }]
+      const allowScheduling = see.flag(disk['allowScheduling'], `spec.disks.${key}.allowScheduling`)
+      return uuid === '' ? [] : [{ name: key, uuid, isEvictionAsked, allowScheduling }]
     })
   const underWay = around.disruptions.filter((disruption) => isFor(disruption, name))
   const moving = parseMovingRecord(node.metadata.annotations?.[movingAnnotation])
@@ -44,6 +45,7 @@ export function parseLonghornNode(
     name,
     kubernetes: kubernetesOf(node, around),
     isCordoned: around.kubeNode !== undefined && isClosed(around.kubeNode),
+    isUnschedulable: around.kubeNode?.spec?.unschedulable === true,
     isDraining: isDrainSeen(around.kubeNode) || underWay.some(isAsking),
     intent: intentOf(underWay),
     isEvictionAsked: see.flag(spec['evictionRequested'], 'spec.evictionRequested'),

@@ -11,7 +11,7 @@ export interface LonghornPassSnapshot {
   readonly snapshot: LonghornSnapshot
   /** Deployments of Longhorn's namespace; undefined where they may not be read. */
   readonly deployments: readonly SelectingDeployment[] | undefined
-  /** What was written as owner before, and should stand. */
+  /** What was written before, and should stand. */
   readonly written: OwnWrites
   /** What the API server listed in this pass; undefined: it was not asked. */
   readonly afresh: Observed<SeenAfresh> | undefined

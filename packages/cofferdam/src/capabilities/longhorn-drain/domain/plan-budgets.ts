@@ -1,10 +1,12 @@
 import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import {
-  buildInstanceManagerBudget,
+  buildHoldBudget,
   decideCsiBudgets,
   hasOwnLabel,
-  isInstanceManagerBudget,
+  heldManagerOf,
+  holdNameOf,
+  isHoldBudget,
   type SelectingDeployment,
   type Sha512Hex,
 } from './budget-object.ts'
@@ -20,31 +22,62 @@ export interface ObservedLonghorn {
 }
 
 export interface LonghornBudgetPlan {
+  /** What is missing, and what was changed so that it holds nothing. */
   readonly create: readonly BudgetWrite[]
   readonly remove: readonly BudgetWrite[]
   /** Names that are taken by budgets of others. While there are any nothing may be removed: it could rest on these. */
   readonly taken: readonly string[]
 }
 
-/** Which budgets to make and to delete. Only budgets of instance managers are ever deleted, whatever their names are. */
-export function planLonghornBudgets(observed: ObservedLonghorn, sha512Hex: Sha512Hex): LonghornBudgetPlan {
+/**
+ * Which budgets of ours to make and to delete. Longhorn's own are never touched.
+ *
+ * One is there where an instance manager has to be held and Longhorn's own budget does not do it, or does not do it for long
+ * enough: a pod under two budgets is refused with an error, so there is no second one without need. It is there before a node is
+ * cordoned, since Longhorn may let go at that moment.
+ */
+export function planHoldBudgets(observed: ObservedLonghorn, sha512Hex: Sha512Hex): LonghornBudgetPlan {
   const { objects, snapshot, decision } = observed
   const byName = new Map(objects.budgets.map((budget) => [budget.metadata.name, budget]))
   const managers = new Map(snapshot.instanceManagers.map((manager) => [manager.name, manager]))
+  const kept = new Set<string>()
   const create: BudgetWrite[] = []
   const taken: string[] = []
-  for (const { instanceManager, wanted } of decision.budgets) {
+  for (const { instanceManager, wanted, isLonghornEnough } of decision.budgets) {
     const manager = managers.get(instanceManager)
-    if (wanted !== 'present' || manager === undefined || snapshot.budgets.has(instanceManager)) continue
-    if (byName.has(instanceManager)) taken.push(instanceManager)
-    else create.push({ verb: 'create', budget: buildInstanceManagerBudget(manager, sha512Hex) })
+    const name = holdNameOf(instanceManager)
+    const seen = byName.get(name)
+    if (wanted === 'leave') kept.add(name)
+    if (wanted !== 'present' || isLonghornEnough || manager === undefined) continue
+    kept.add(name)
+    const budget = buildHoldBudget(manager, sha512Hex)
+    if (seen === undefined) create.push({ verb: 'create', budget })
+    else if (!hasOwnLabel(seen)) taken.push(name)
+    else if (!isSameSpec(seen, budget)) create.push({ verb: 'replace', seen, budget })
   }
-  const unwanted = decision.budgets.filter(({ wanted }) => wanted === 'absent').map((answer) => answer.instanceManager)
-  const remove = [...unwanted, ...decision.orphanBudgets].flatMap((name): BudgetWrite[] => {
-    const seen: PodDisruptionBudget | undefined = byName.get(name)
-    return seen !== undefined && isInstanceManagerBudget(seen) ? [{ verb: 'delete', seen }] : []
+  const unreadable = new Set(snapshot.unreadable.map(({ object }) => object))
+  const remove = objects.budgets.flatMap((seen): BudgetWrite[] => {
+    const { name } = seen.metadata
+    const isUnread = unreadable.has(`instancemanager/${heldManagerOf(seen) ?? ''}`)
+    return isHoldBudget(seen) && !kept.has(name) && !isUnread ? [{ verb: 'delete', seen }] : []
   })
   return { create, remove, taken }
+}
+
+/** All of ours over instance managers, where holding them is not ours any more. */
+export function planHoldWithdrawal(budgets: readonly PodDisruptionBudget[]): readonly BudgetWrite[] {
+  return budgets.filter(isHoldBudget).map((seen) => ({ verb: 'delete', seen }))
+}
+
+function isSameSpec({ spec }: PodDisruptionBudget, wanted: PodDisruptionBudget): boolean {
+  const labels = spec?.selector?.matchLabels ?? {}
+  const asked = Object.entries(wanted.spec.selector?.matchLabels ?? {})
+  return (
+    spec?.minAvailable === wanted.spec.minAvailable &&
+    (spec?.selector?.matchExpressions ?? []).length === 0 &&
+    Object.keys(labels).length === asked.length &&
+    asked.every(([key, value]) => labels[key] === value)
+  )
 }
 
 /**

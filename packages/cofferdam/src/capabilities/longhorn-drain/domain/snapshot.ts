@@ -20,29 +20,34 @@ export interface LonghornSnapshot {
   readonly volumes: readonly VolumeView[]
   readonly replicas: readonly ReplicaView[]
   readonly instanceManagers: readonly InstanceManagerView[]
-  /** Names of the instance managers' budgets that are there, whatever made them. */
+  /** Instance managers that a budget covers: Longhorn's own, or one of ours beside it. */
   readonly budgets: ReadonlySet<string>
+  /** Of these, those with a budget of ours. */
+  readonly holds: ReadonlySet<string>
+  /** And those with Longhorn's own, by its name. */
+  readonly longhornBudgets: ReadonlySet<string>
   /** Objects that could not be read, and why. They never stop the others. */
   readonly unreadable: readonly UnreadableObject[]
 }
 
 /**
- * Who decides drains. `observe`: Longhorn, and we only explain. `guide`: Longhorn, and we drive the setting and the flags of
- * its nodes. `owner`: we, where no Longhorn manager runs: it handles drains itself, and has no setting against it.
+ * Who decides drains. `observe`: Longhorn, and we only explain. `guide`: Longhorn, and we drive the setting and the requests
+ * on its disks. `hold`: the same, and budgets of our own hold what Longhorn would let go too early.
  */
-export const drainModes = ['observe', 'guide', 'owner'] as const
+export const drainModes = ['observe', 'guide', 'hold'] as const
 
 export interface LonghornDrainSettings {
-  /** What is in force: where `owner` is refused, Longhorn decides, and we only explain. */
   readonly mode: (typeof drainModes)[number]
-  /** Why `owner` is asked for and not in force. */
-  readonly refused: string | undefined
-  /** What somebody else undid of what we wrote as owner, not long ago. */
+  /** Longhorn's own manager, for people; undefined where there is none: then nothing moves. */
+  readonly manager: Observed<string | undefined>
+  /** What somebody else undid of what we wrote, not long ago. */
   readonly reverted: string | undefined
   /** Unknown: a value that is none of the five, or a setting that is missing. The safest one is then in force. */
   readonly policy: Observed<DrainPolicy>
   /** What the setting says, which a Longhorn with a drain handling of its own goes by; a guide may want another. */
   readonly inForce: Observed<DrainPolicy>
+  /** The same while no node is drained: a guide puts it back. */
+  readonly atRest: Observed<DrainPolicy>
   /** `cordon`: as Longhorn does. `drain`: replicas move only when somebody really evicts, or a NodeDisruption asks for it. */
   readonly trigger: 'cordon' | 'drain'
   /** `kubernetes-cluster-autoscaler-enabled`: a budget only where it protects something. */
@@ -58,6 +63,8 @@ export interface LonghornNodeView {
   /** `absent`: the Kubernetes node is gone. `silent`: its kubelet does not answer. */
   readonly kubernetes: 'ready' | 'silent' | 'absent'
   readonly isCordoned: boolean
+  /** `spec.unschedulable`: all that Longhorn goes by. It sees no taint. */
+  readonly isUnschedulable: boolean
   /** An eviction was attempted on it, or a NodeDisruption is under way. */
   readonly isDraining: boolean
   /** Intent of the NodeDisruption that is under way, if any. */
@@ -73,8 +80,11 @@ export interface LonghornNodeView {
 }
 
 export interface DiskView {
+  /** Its key in `spec.disks`. */
+  readonly name: string
   readonly uuid: string
   readonly isEvictionAsked: boolean
+  readonly allowScheduling: boolean
 }
 
 export interface VolumeView {

@@ -1,9 +1,8 @@
 import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
 import type { Step } from '../../../shared/steps.ts'
-import type { EvictionAnswer, LonghornDecision } from './decision.ts'
-import type { EvictionTicketChange } from './eviction-attachments.ts'
+import type { LonghornDecision } from './decision.ts'
+import type { FormerTicket } from './former-tickets.ts'
 import type { GuidanceStep } from './guidance-decision.ts'
-import type { LonghornMigration } from './migration.ts'
 import type { MovingChange } from './moving-record.ts'
 import type { RevertedWrite } from './reverted-writes.ts'
 import type { LonghornDrainSettings } from './snapshot.ts'
@@ -24,19 +23,10 @@ export interface Seen {
 
 export type LonghornWrite = Step & { readonly do: 'write' } & (
     | { readonly what: 'budgets'; readonly writes: readonly BudgetWrite[] }
-    | {
-        readonly what: 'flags'
-        readonly flags: readonly (EvictionAnswer & Seen & { readonly volume: string })[]
-        readonly nodes: LonghornDecision['autoEvicting']
-      }
-    | { readonly what: 'tickets'; readonly tickets: readonly (EvictionTicketChange & Seen)[] }
+    /** Taken back. */
+    | { readonly what: 'tickets'; readonly tickets: readonly (FormerTicket & Seen)[] }
     | { readonly what: 'surplus'; readonly replicas: readonly SurplusReplica[] }
     | { readonly what: 'moving'; readonly changes: readonly MovingChange[] }
-    | {
-        readonly what: 'migration'
-        readonly nodes: LonghornMigration['nodes']
-        readonly replicas: readonly (LonghornMigration['replicas'][number] & Seen)[]
-      }
     | { readonly what: 'guidance'; readonly changes: readonly (GuidanceStep & Seen)[] }
   )
 
@@ -47,11 +37,9 @@ export interface SurplusReplica {
 }
 
 export type LonghornReportStep = Step & { readonly do: 'report' } & (
-    | { readonly what: 'mode'; readonly settings: Pick<LonghornDrainSettings, 'mode' | 'refused'> }
-    /** What somebody else undid of what we wrote as owner; and remember what of ours is there. */
+    | { readonly what: 'mode'; readonly mode: LonghornDrainSettings['mode'] }
+    /** What somebody else undid of what we wrote; and remember what of ours is there. */
     | { readonly what: 'own-writes'; readonly reverted: readonly RevertedWrite[] }
-    /** Each flag that was written just now. */
-    | { readonly what: 'evictions' }
     | {
         readonly what: 'decision'
         readonly nodes: LonghornDecision['nodes']

@@ -2,6 +2,7 @@ import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import type { StorageFacts, StorageHold } from '../../../shared/storage-facts.ts'
+import { holdNameOf } from './budget-object.ts'
 import type { LonghornDecision, NodeAnswer, ReplicaBlocker } from './decision.ts'
 import { ruleOf } from './policy.ts'
 import { isUnused } from './protection.ts'
@@ -78,7 +79,7 @@ function budgetsOnceLeaving(
   decision: LonghornDecision,
   node: string,
 ): ReadonlySet<string> {
-  if (settings.mode !== 'owner' && !settings.isAutoscaled) return budgets
+  if (settings.mode !== 'hold' && !settings.isAutoscaled) return budgets
   const made = decision.budgets.filter(
     (answer) => answer.wanted === 'present' && answer.node !== node && !budgets.has(answer.instanceManager),
   )
@@ -115,13 +116,17 @@ function isLasting(snapshot: LonghornSnapshot, node: string, { reason, volume: n
 
 /** Every manager of the node is held by all that holds the node. */
 function holdsOf(
-  { instanceManagers, budgets: there }: LonghornSnapshot,
+  { instanceManagers, holds, longhornBudgets }: LonghornSnapshot,
   answer: NodeAnswer | undefined,
 ): StorageHold[] {
   if (answer === undefined || answer.blockers.length === 0) return []
   const budgets = instanceManagers
-    .filter(({ name, node }) => node === answer.node && there.has(name))
-    .map(({ name }) => `pdb/${longhornNamespace}/${name}`)
+    .filter(({ node }) => node === answer.node)
+    .flatMap(({ name }) => [
+      ...(longhornBudgets.has(name) ? [name] : []),
+      ...(holds.has(name) ? [holdNameOf(name)] : []),
+    ])
+    .map((name) => `pdb/${longhornNamespace}/${name}`)
   if (budgets.length === 0) return []
   return answer.blockers.slice(0, mostHolds).map(({ object, reason, explanation, wayOut }) => {
     return { budgets, object, reason, wayOut: `${explanation} ${wayOut}` }

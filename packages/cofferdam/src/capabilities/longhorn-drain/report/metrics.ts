@@ -5,7 +5,6 @@ export interface LonghornFigures {
   /** Nodes that are cordoned or drained. */
   readonly nodes: readonly { readonly node: string; readonly isHeld: boolean; readonly bytesLeft: number }[]
   readonly problems: number
-  readonly isOwnerRefused: boolean
 }
 
 /** What becomes of Longhorn's nodes, replicas and budgets. */
@@ -28,27 +27,16 @@ export function createLonghornMetrics(registry: Registry) {
     help: 'Objects and settings of Longhorn that cannot be used as they are.',
     registers,
   })
-  const evictions = new Counter({
-    name: 'cofferdam_longhorn_evictions_total',
-    help: 'Replicas whose eviction was requested or cancelled, by reason.',
-    labelNames: ['reason'] as const,
-    registers,
-  })
   const budgets = new Counter({
     name: 'cofferdam_longhorn_budgets_total',
-    help: 'Budgets of Longhorn that were written, by verb.',
+    help: 'Budgets over pods of Longhorn that were written, by verb.',
     labelNames: ['verb'] as const,
     registers,
   })
 
-  const refused = new Gauge({
-    name: 'cofferdam_longhorn_owner_refused',
-    help: '1 while mode owner is set and refused because a Longhorn manager is running, or cannot be ruled out.',
-    registers,
-  })
   const reverted = new Counter({
     name: 'cofferdam_longhorn_reverted_total',
-    help: 'Writes of mode owner that another client undid, by what was written: replica or poddisruptionbudget.',
+    help: 'Writes of Cofferdam that another client undid, by what was written: poddisruptionbudget or disk.',
     labelNames: ['object'] as const,
     registers,
   })
@@ -63,9 +51,7 @@ export function createLonghornMetrics(registry: Registry) {
         bytesLeft.set({ node }, left)
       }
       problems.set(figures.problems)
-      refused.set(figures.isOwnerRefused ? 1 : 0)
     },
-    countEviction: (reason: string) => evictions.inc({ reason }),
     countReverted: (object: string) => reverted.inc({ object }),
     countBudget: (verb: string) => budgets.inc({ verb }),
   }

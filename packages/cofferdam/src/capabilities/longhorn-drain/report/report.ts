@@ -1,7 +1,7 @@
 import { foundNew } from '@cofferdam/kubernetes/runtime/event-memory.ts'
 import type { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
 import type { Reason } from '../../../shared/reasons.ts'
-import type { EvictionAnswer, LonghornDecision } from '../domain/decision.ts'
+import type { LonghornDecision } from '../domain/decision.ts'
 import type { LonghornObjects } from '../domain/parse-longhorn.ts'
 import { drainSetting } from '../observe/observe.ts'
 
@@ -11,9 +11,7 @@ export interface LonghornReports {
   show(figures: {
     readonly nodes: readonly { readonly node: string; readonly isHeld: boolean; readonly bytesLeft: number }[]
     readonly problems: number
-    readonly isOwnerRefused: boolean
   }): void
-  countEviction(reason: Reason): void
   /** A write of ours that somebody else undid, by its kind. */
   countReverted(kind: string): void
 }
@@ -35,24 +33,10 @@ const concernAll = ['ObjectsUnusable', 'RightsMissing'] as const satisfies reado
 export class LonghornReporter {
   readonly #reports: LonghornReports
   readonly #events: EventRecorder<Reason>
-  /** Events that Cofferdam may not decide drains; forgotten separately. */
-  readonly #owning: EventRecorder<Reason>
 
   constructor(reports: LonghornReports) {
     this.#reports = reports
     this.#events = reports.events.scoped()
-    this.#owning = reports.events.scoped()
-  }
-
-  /** About each replica whose flag was written just now. */
-  async reportEvictions({ replicas }: LonghornObjects, changed: readonly EvictionAnswer[]): Promise<void> {
-    for (const { replica, node, isRequested, event, explanation } of changed) {
-      this.#reports.countEviction(event)
-      const about = replicas.find(({ metadata }) => metadata.name === replica)
-      if (about === undefined) continue
-      const what = `${isRequested ? 'Requesting' : 'Cancelling'} eviction of replica ${replica} from node ${node}`
-      await this.#events.record(about, { type: 'Normal', reason: event, note: `${what}. ${explanation}` })
-    }
   }
 
   async report({ objects, nodes, problems, failedEvictions, surplusKept }: LonghornReport): Promise<void> {
@@ -61,7 +45,6 @@ export class LonghornReporter {
     this.#reports.show({
       nodes: nodes.map(({ node, mayDrain, bytesLeft }) => ({ node, isHeld: !mayDrain, bytesLeft })),
       problems: problems.length,
-      isOwnerRefused: false,
     })
     await this.#events.recordAll(
       'nodes',
@@ -84,25 +67,9 @@ export class LonghornReporter {
     if (this.#isChange('RightsMissing', note)) await this.#warn(objects, 'RightsMissing', note)
   }
 
-  /** We are asked to decide, and Longhorn does. */
-  async reportOwnerRefused(objects: LonghornObjects, why: string): Promise<void> {
-    this.#show(true)
-    const note = `Mode owner is refused: ${why}. Longhorn decides drains, and Cofferdam writes no budget and no flag. Set cofferdam.io/manage=guide.`
-    if (!this.#owning.isChange({ group: 'refused', state: why })) return
-    await this.#warn(objects, 'OwnerRefused', note)
-  }
-
-  forgetOwnerRefused(): void {
-    this.#owning.forget('refused')
-  }
-
   forget(): void {
-    this.#show(false)
+    this.#reports.show({ nodes: [], problems: 0 })
     for (const group of ['nodes', ...concernAll, ...ofVolumes]) this.#events.forget(group)
-  }
-
-  #show(isOwnerRefused: boolean): void {
-    this.#reports.show({ nodes: [], problems: 0, isOwnerRefused })
   }
 
   #reportVolumes(

@@ -45,12 +45,12 @@ export interface OperatedOptions {
   readonly api?: (fixture: LonghornFixture) => Promise<KubeApi> | KubeApi
 }
 
-/** A Longhorn without drain handling of its own, and the operator beside it. */
+/** A Longhorn as released, and the operator beside it. */
 export async function openOperatedLonghorn(
   description: LonghornDescription = {},
   { isOurs = true, notes = {}, controllers = ['longhorn-drain'], ...options }: OperatedOptions = {},
 ): Promise<OperatedLonghorn> {
-  const fixture = await openLonghorn(description, options)
+  const fixture = await openLonghorn({ ownDrainHandling: true, ...description }, options)
   const { api, clock, seconds } = fixture
   const annotate = async (value: string | null, name = 'manage') => {
     const body = { metadata: { annotations: { [`cofferdam.io/${name}`]: value } } }
@@ -60,7 +60,7 @@ export async function openOperatedLonghorn(
   for (const definition of buildCustomResourceDefinitions()) {
     await api.create(customResourceDefinitions, definition as unknown as KubeObject)
   }
-  if (isOurs) await annotate('owner')
+  if (isOurs) await annotate('hold')
   for (const [name, value] of Object.entries(notes)) await annotate(value, name)
   const written: string[] = []
   const warned: unknown[] = []

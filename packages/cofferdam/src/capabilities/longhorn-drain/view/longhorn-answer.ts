@@ -8,9 +8,7 @@ import { type LonghornView, nodeOf, passesInDrain, rehearseDrain } from './longh
 /** Who decides drains of Longhorn's nodes, and by which policy. */
 export interface LonghornRule {
   readonly mode: LonghornDrainSettings['mode']
-  /** Why `owner` is asked for and not in force. */
-  readonly refused?: string
-  /** What somebody else undid of what the operator wrote as owner, not long ago. */
+  /** What somebody else undid of what the operator wrote, not long ago. */
   readonly reverted?: string
   /** What decides; left out while it is unknown. */
   readonly policy?: string
@@ -92,11 +90,10 @@ export function answerLonghorn(
 }
 
 export function ruleInForce({ snapshot, isAttended }: LonghornView): LonghornRule {
-  const { mode, refused, reverted, policy, inForce, trigger } = snapshot.settings
+  const { mode, reverted, policy, inForce, trigger } = snapshot.settings
   const differs = inForce.known && !(policy.known && policy.value === inForce.value)
   return {
     mode,
-    ...(refused === undefined ? {} : { refused }),
     ...(reverted === undefined ? {} : { reverted }),
     ...(policy.known ? { policy: policy.value } : {}),
     ...(differs ? { inForce: inForce.value } : {}),

@@ -4,7 +4,7 @@ import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { Blocker, Cause } from '../../../shared/blocker.ts'
 import type { Reason } from '../../../shared/reasons.ts'
-import { isInstanceManagerBudget } from '../domain/budget-object.ts'
+import { heldManagerOf, isHoldBudget, isInstanceManagerBudget } from '../domain/budget-object.ts'
 import type { ReplicaBlocker } from '../domain/decision.ts'
 import { drainPolicyLabel } from '../domain/policy.ts'
 import { isForsaken, type LonghornView, moveReasons, nodeOf, passesInDrain } from './longhorn-view.ts'
@@ -18,15 +18,16 @@ export function longhornRefusals(
   view: LonghornView | undefined,
   pods: readonly Pod[],
 ): LonghornRefusals | undefined {
-  if (view === undefined || !isInstanceManagerBudget(budget)) return undefined
-  const answer = view.decision.budgets.find(({ instanceManager }) => instanceManager === budget.metadata.name)
+  const manager = managerBehind(budget)
+  if (view === undefined || manager === undefined) return undefined
+  const answer = view.decision.budgets.find(({ instanceManager }) => instanceManager === manager)
   if (answer === undefined) return undefined
   const { wanted, node, reason, explanation } = answer
   const isRehearsed = view.rehearsed === node
   if (wanted === 'absent') {
-    const stuck = stuckBudget(budget, view, node)
+    const stuck = isHoldBudget(budget) ? undefined : stuckBudget(budget, view, node)
     if (stuck !== undefined) return [stuck]
-    return isRehearsed && !isBudgetForsaken(view) ? [] : [goingBudget(budget, view)]
+    return isRehearsed && !isBudgetForsaken(budget, view) ? [] : [goingBudget(budget, view)]
   }
   const behind = longhornBlockers(view, node, pods)
   if (wanted === 'present' && (behind.length > 0 || isRehearsed)) return behind
@@ -36,20 +37,25 @@ export function longhornRefusals(
       object: objectOf(budget),
       reason,
       explanation: isOpen ? `node ${node} takes new pods, so its instance manager is kept` : explanation,
-      holder: keeperOf(view),
+      holder: keeperOf(budget),
       causes: [],
       unblocks: isOpen
         ? `a cordon of the node; cofferdam explain node/${node} shows what would hold it then`
         : 'the instance manager running again',
-      override: deletePod(budget.metadata.name),
+      override: deletePod(manager),
     },
   ]
 }
 
 /** The node that an instance manager's budget is about. */
 export function nodeBehind(budget: PodDisruptionBudget, { decision }: LonghornView): string | undefined {
-  if (!isInstanceManagerBudget(budget)) return undefined
-  return decision.budgets.find(({ instanceManager }) => instanceManager === budget.metadata.name)?.node
+  const manager = managerBehind(budget)
+  return decision.budgets.find(({ instanceManager }) => instanceManager === manager)?.node
+}
+
+/** The instance manager that a budget is about, Longhorn's or one of ours; undefined for any other budget. */
+export function managerBehind(budget: PodDisruptionBudget): string | undefined {
+  return isInstanceManagerBudget(budget) ? budget.metadata.name : heldManagerOf(budget)
 }
 
 /** What holds a leaving node; of one whose drain is rehearsed only what a drain would not end by itself. */
@@ -90,9 +96,9 @@ function goingBudget(budget: PodDisruptionBudget, view: LonghornView): LonghornR
     object: objectOf(budget),
     reason,
     explanation: 'nothing on the node holds it, but its budget is still there',
-    holder: keeperOf(view),
-    causes: absentOperator(view),
-    unblocks: isBudgetForsaken(view) ? 'the operator running again' : 'a moment',
+    holder: keeperOf(budget),
+    causes: isHoldBudget(budget) ? absentOperator(view) : [],
+    unblocks: isBudgetForsaken(budget, view) ? 'the operator running again' : 'a moment',
     override: `kubectl -n ${longhornNamespace} delete pdb ${budget.metadata.name}`,
   }
 }
@@ -108,16 +114,16 @@ function stuckBudget(
   if (stuck === undefined) return undefined
   const { object, reason, explanation, wayOut } = stuck
   const override = `kubectl -n ${longhornNamespace} delete pdb ${budget.metadata.name}`
-  return { object, reason, explanation, holder: keeperOf(view), causes: [], unblocks: wayOut, override }
+  return { object, reason, explanation, holder: keeperOf(budget), causes: [], unblocks: wayOut, override }
 }
 
-/** Who makes and removes the budgets of instance managers. */
-function keeperOf({ snapshot }: LonghornView): string {
-  return snapshot.settings.mode === 'owner' ? 'the operator' : 'Longhorn'
+/** Who makes and removes it. */
+function keeperOf(budget: PodDisruptionBudget): string {
+  return isHoldBudget(budget) ? 'the operator' : 'Longhorn'
 }
 
-function isBudgetForsaken(view: LonghornView): boolean {
-  return isForsaken(view) && view.snapshot.settings.mode === 'owner'
+function isBudgetForsaken(budget: PodDisruptionBudget, view: LonghornView): boolean {
+  return isForsaken(view) && isHoldBudget(budget)
 }
 
 function absentOperator(view: LonghornView): Cause[] {
@@ -140,8 +146,8 @@ const ofPolicy: readonly Reason[] = [
 /** A policy lets replicas go; what the policy has no say in goes with the pod alone. Longhorn itself knows no policy of one volume. */
 function overrideOf({ reason, volume }: ReplicaBlocker, { snapshot }: LonghornView): string {
   if (!ofPolicy.includes(reason)) return deletePod('NAME')
-  if (snapshot.settings.mode === 'owner') {
-    return `kubectl -n ${longhornNamespace} label volumes.longhorn.io ${volume === '' ? 'NAME' : volume} ${drainPolicyLabel}=always-allow; without the node the volume may be out of reach`
+  if (snapshot.settings.mode === 'hold') {
+    return `kubectl -n ${longhornNamespace} label volumes.longhorn.io ${volume === '' ? 'NAME' : volume} ${drainPolicyLabel}=always-allow; without the node the volume may be out of reach. Where Longhorn's own budget holds the node too, its setting node-drain-policy decides`
   }
   const body = JSON.stringify({ value: 'always-allow' })
   return `kubectl -n ${longhornNamespace} patch settings.longhorn.io node-drain-policy --type merge -p '${body}'; then no volume holds a node`

@@ -6,20 +6,19 @@ export function longhornLines(answer: LonghornAnswer): string[] {
 }
 
 export function ruleText(rule: LonghornRule): string {
-  const { mode, refused, reverted, policy, inForce, trigger, isAttended } = rule
+  const { mode, reverted, policy, inForce, trigger, isAttended } = rule
   const asked = policy === undefined ? 'its policy is unknown' : `policy ${policy}`
   const other = inForce === undefined ? '' : ` while a node is drained, else ${inForce}`
   const when = trigger === 'drain' ? ', and nothing moves before a drain starts' : ''
   const nobody = isAttended === false ? '; no operator is running' : ''
-  const instead = refused === undefined ? '' : `; mode owner is refused: ${refused}. Set cofferdam.io/manage=guide`
   const alarm = reverted === undefined ? '' : `; ${reverted}`
-  return `${modeWords[mode]}, ${asked}${other}${when}${nobody}${instead}${alarm}`
+  return `${modeWords[mode]}, ${asked}${other}${when}${nobody}${alarm}`
 }
 
 const modeWords = {
   observe: 'Longhorn decides (observe)',
   guide: 'Longhorn decides, guided (guide)',
-  owner: 'the operator decides (owner)',
+  hold: 'Longhorn decides, guided, and the operator holds what must not go yet (hold)',
 } as const
 
 function outlookLines(answer: LonghornAnswer): string[] {

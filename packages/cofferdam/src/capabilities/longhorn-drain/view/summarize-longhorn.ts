@@ -44,6 +44,6 @@ export function summarizeLonghorn(view: LonghornView): LonghornSummary {
       return { node, mayDrain, reason, explanation, held: blockers.length, moving: count, ...progress }
     }),
     problems: decision.problems,
-    surplusKept: snapshot.settings.mode === 'owner' ? decision.surplusKept : [],
+    surplusKept: snapshot.settings.mode === 'hold' ? decision.surplusKept : [],
   }
 }

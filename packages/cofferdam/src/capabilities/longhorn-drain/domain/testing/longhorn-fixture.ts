@@ -1,4 +1,4 @@
-import { unknown } from '../../../../shared/observed.ts'
+import { known, unknown } from '../../../../shared/observed.ts'
 import type { UnreadableObject } from '../../../../shared/parsed.ts'
 import type { LonghornDecision } from '../decision.ts'
 import { parseDrainPolicy, parseVolumePolicy } from '../policy.ts'
@@ -49,14 +49,19 @@ export function longhornFixture(fixture: Fixture): LonghornSnapshot {
     'policy' in fixture && fixture.policy === undefined
       ? unknown('it is not set')
       : parseDrainPolicy(fixture.policy ?? 'block-if-contains-last-replica')
+  const budgets = new Set([
+    ...nodes.filter(([, { hasBudget }]) => hasBudget !== false).map(([name]) => `im-${name}`),
+    ...(fixture.moreBudgets ?? []),
+  ])
   return {
     nowMs: 0,
     settings: {
-      mode: 'owner',
-      refused: undefined,
+      mode: 'hold',
+      manager: known('DaemonSet longhorn-manager'),
       reverted: undefined,
       policy,
       inForce: policy,
+      atRest: policy,
       problems: [],
       trigger: fixture.trigger ?? 'cordon',
       isAutoscaled: fixture.isAutoscaled ?? false,
@@ -68,10 +73,9 @@ export function longhornFixture(fixture: Fixture): LonghornSnapshot {
       Object.entries(copies).map(([node, copy]) => replicaView(name, node, copy)),
     ),
     instanceManagers: [...nodes.map(([name, { manager }]) => managerView(name, manager)), ...(fixture.managers ?? [])],
-    budgets: new Set([
-      ...nodes.filter(([, { hasBudget }]) => hasBudget !== false).map(([name]) => `im-${name}`),
-      ...(fixture.moreBudgets ?? []),
-    ]),
+    budgets,
+    longhornBudgets: budgets,
+    holds: new Set(),
     unreadable: fixture.unreadable ?? [],
   }
 }
@@ -94,11 +98,12 @@ function nodeView(name: string, setting: NodeSetting): LonghornNodeView {
     name,
     kubernetes: 'ready',
     isCordoned: false,
+    isUnschedulable: setting.isCordoned ?? false,
     isDraining: false,
     intent: undefined,
     isEvictionAsked: false,
     isAutoEvicting: false,
-    disks: [{ uuid: `disk-${name}`, isEvictionAsked: false }],
+    disks: [{ name: 'd1', uuid: `disk-${name}`, isEvictionAsked: false, allowScheduling: true }],
     ...setting,
   }
 }
@@ -140,18 +145,15 @@ function replicaView(volume: string, node: string, copy: VolumeSetting['copies']
 /** The world after everything that was decided has been written, and nothing else has happened. */
 export function applyDecision(seen: LonghornSnapshot, decision: LonghornDecision): LonghornSnapshot {
   const flags = new Map(decision.evictions.map(({ replica, isRequested }) => [replica, isRequested]))
-  const auto = new Map(decision.autoEvicting.map((answer) => [answer.node, answer.isAutoEvicting]))
   const gone = new Set(decision.surplusReplicas)
   const budgets = new Set(seen.budgets)
   for (const { instanceManager, wanted } of decision.budgets) {
     if (wanted === 'present') budgets.add(instanceManager)
     if (wanted === 'absent') budgets.delete(instanceManager)
   }
-  for (const name of decision.orphanBudgets) budgets.delete(name)
   return {
     ...seen,
     budgets,
-    nodes: seen.nodes.map((node) => ({ ...node, isAutoEvicting: auto.get(node.name) ?? node.isAutoEvicting })),
     replicas: seen.replicas
       .filter(({ name }) => !gone.has(name))
       .map((replica) => ({ ...replica, isEvictionRequested: flags.get(replica.name) ?? replica.isEvictionRequested })),
@@ -162,7 +164,6 @@ export function applyDecision(seen: LonghornSnapshot, decision: LonghornDecision
 export function gist(decision: LonghornDecision): {
   readonly kept: string
   readonly flags: string
-  readonly auto: string
   readonly mayDrain: string
 } {
   return {
@@ -175,7 +176,6 @@ export function gist(decision: LonghornDecision): {
         ({ replica, event, isRequested, changes }) => `${changes ? (isRequested ? '+' : '-') : '='}${replica} ${event}`,
       )
       .join(', '),
-    auto: decision.autoEvicting.map(({ node, isAutoEvicting }) => `${isAutoEvicting ? '+' : '-'}${node}`).join(' '),
     mayDrain: decision.nodes.map(({ node, mayDrain, reason }) => `${node}: ${mayDrain ? 'yes' : reason}`).join(', '),
   }
 }

@@ -111,13 +111,22 @@ export class SmallLonghorn {
           change(budgets, instanceManager)
           return { ...seen, budgets }
         })
-    const nodes = decision.autoEvicting.map(
-      ({ node, isAutoEvicting }): Write =>
-        (seen) => ({
-          ...seen,
-          nodes: seen.nodes.map((view) => (view.name === node ? { ...view, isAutoEvicting } : view)),
-        }),
+    const automatic = new Set(
+      decision.evictions
+        .filter(({ isRequested, event }) => isRequested && event === 'EvictionAutomatic')
+        .map(({ node }) => node),
     )
+    const nodes = this.seen.nodes
+      .filter(({ name, isAutoEvicting }) => automatic.has(name) !== isAutoEvicting)
+      .map(
+        ({ name }): Write =>
+          (seen) => ({
+            ...seen,
+            nodes: seen.nodes.map((view) =>
+              view.name === name ? { ...view, isAutoEvicting: automatic.has(name) } : view,
+            ),
+          }),
+      )
     const flags = decision.evictions.map(
       ({ replica, isRequested }): Write =>
         (seen) => ({

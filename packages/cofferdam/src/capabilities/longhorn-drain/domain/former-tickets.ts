@@ -1,0 +1,16 @@
+import type { VolumeView } from './snapshot.ts'
+
+/**
+ * Our tickets in the VolumeAttachments of volumes. An earlier version attached detached volumes for their moves; Longhorn does that
+ * itself, and would not take these away.
+ */
+export function formerTicketsOf(volumes: readonly VolumeView[]): readonly FormerTicket[] {
+  return volumes.flatMap(({ name, tickets = [] }) =>
+    tickets.filter(({ id }) => id === `cofferdam-eviction-${name}`).map(({ id }) => ({ volume: name, id })),
+  )
+}
+
+export interface FormerTicket {
+  readonly volume: string
+  readonly id: string
+}

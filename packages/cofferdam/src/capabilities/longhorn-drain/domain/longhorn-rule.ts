@@ -1,0 +1,51 @@
+import { isLeaving } from './eviction-flags.ts'
+import type { LonghornIndex } from './longhorn-index.ts'
+import type { NodeHolds } from './node-holds.ts'
+import { isUnused } from './protection.ts'
+import type { DrainPolicy, LonghornNodeView, ReplicaView } from './snapshot.ts'
+
+/**
+ * Whether Longhorn, by its own rules, holds a node at least for every reason that we have to hold it.
+ *
+ * While the node leaves, by the policy in force. Else also by the one that a guide puts back: Longhorn may let go as soon as it does.
+ * Engines are left out: they hold a node in Longhorn under every policy.
+ * Fails closed: what Longhorn may see differently counts as a reason that it does not have.
+ */
+export function isHeldByLonghornToo(
+  index: LonghornIndex,
+  node: LonghornNodeView,
+  { replicas, unreadable }: NodeHolds,
+): boolean {
+  const { inForce, atRest } = index.settings
+  if (unreadable.length > 0) return false
+  const policies = isLeaving(index.settings, node) ? [inForce] : [inForce, atRest]
+  return replicas.every(({ replica }) =>
+    policies.every((policy) => policy.known && holdsByLonghorn(index, replica, policy.value)),
+  )
+}
+
+/** Whether Longhorn asks what else there is of its volume, or whether it is still there. */
+export function isCountedByLonghorn(replica: ReplicaView, policy: DrainPolicy): boolean {
+  if (policy === 'always-allow') return false
+  if (policy === 'block-for-eviction') return true
+  return !isUnused(replica) && !(policy === 'allow-if-replica-is-stopped' && replica.isStopped)
+}
+
+function holdsByLonghorn(index: LonghornIndex, replica: ReplicaView, policy: DrainPolicy): boolean {
+  if (!isCountedByLonghorn(replica, policy)) return false
+  if (policy === 'block-for-eviction') return true
+  return !index
+    .replicasOf(replica.volume)
+    .some((copy) => copy.node !== replica.node && mayProtectForLonghorn(index, copy))
+}
+
+/** Longhorn counts inactive replicas, those that are being deleted, and nodes that do not answer or have only a taint. */
+function mayProtectForLonghorn(index: LonghornIndex, copy: ReplicaView): boolean {
+  if (copy.healthyAt === '' || copy.failedAt !== '') return false
+  const node = index.nodes.get(copy.node)
+  if (node === undefined || node.kubernetes === 'absent' || node.isUnschedulable) return false
+  const manager = copy.instanceManager
+  // Which one Longhorn takes for it is not known: it may be one that runs and has a budget.
+  if (manager === undefined) return true
+  return index.instanceManagers.get(manager)?.isRunning === true && index.longhornBudgets.has(manager)
+}
