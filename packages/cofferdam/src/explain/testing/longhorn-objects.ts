@@ -11,10 +11,15 @@ import { type LonghornView, viewLonghorn } from '../../capabilities/longhorn-dra
 import type { Attendance } from '../../shared/attendance.ts'
 import { earlier, pod } from './sample-objects.ts'
 
-/** The instance manager of a node, and the budget over it that spares nothing. */
+/** The instance manager of a node, and Longhorn's budget over it that spares nothing. */
 export function instanceManager(node: string): { readonly pod: Pod; readonly budget: PodDisruptionBudget } {
-  const built = buildHoldBudget(managerView(node), () => 'abcdef0123')
-  const labels = built.spec.selector?.matchLabels ?? {}
+  const ours = buildHoldBudget(managerView(node), () => 'abcdef0123')
+  const labels = { ...ours.spec.selector?.matchLabels, 'longhorn.io/component': 'instance-manager' }
+  const built = {
+    ...ours,
+    metadata: { name: `im-${node}`, namespace: longhornNamespace },
+    spec: { minAvailable: 1, selector: { matchLabels: labels } },
+  }
   return {
     pod: pod(`im-${node}`, { namespace: longhornNamespace, node, labels, ownerKind: 'InstanceManager' }),
     budget: {

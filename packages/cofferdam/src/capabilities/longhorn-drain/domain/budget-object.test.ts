@@ -3,8 +3,10 @@ import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { describe, expect, it } from 'vitest'
 import {
-  buildInstanceManagerBudget,
+  buildHoldBudget,
   decideCsiBudgets,
+  heldManagerOf,
+  isHoldBudget,
   isInstanceManagerBudget,
   ownBudgetLabel,
 } from './budget-object.ts'
@@ -12,22 +14,21 @@ import { managerView } from './testing/longhorn-fixture.ts'
 
 const sha512Hex = (text: string) => createHash('sha512').update(text).digest('hex')
 
-describe('the budget of an instance manager', () => {
-  it("has the manager's name and covers its pod on its own node alone", () => {
+describe('the budget that holds an instance manager', () => {
+  it("covers its pod on its own node alone, and lacks the component: Longhorn deletes a budget that has it and not a manager's name", () => {
     const manager = managerView('n1', {
       name: 'instance-manager-1',
       image: 'longhornio/longhorn-instance-manager:v1.8.0',
     })
-    expect(buildInstanceManagerBudget(manager, sha512Hex)).toEqual({
+    expect(buildHoldBudget(manager, sha512Hex)).toEqual({
       apiVersion: 'policy/v1',
       kind: 'PodDisruptionBudget',
-      metadata: { name: 'instance-manager-1', namespace: 'longhorn-system', labels: ownBudgetLabel },
+      metadata: { name: 'cofferdam-hold-instance-manager-1', namespace: 'longhorn-system', labels: ownBudgetLabel },
       spec: {
         minAvailable: 1,
         selector: {
           matchLabels: {
             'longhorn.io/managed-by': 'longhorn-manager',
-            'longhorn.io/component': 'instance-manager',
             'longhorn.io/instance-manager-type': 'aio',
             'longhorn.io/node': 'n1',
             'longhorn.io/instance-manager-image': `imi-${sha512Hex('longhornio-longhorn-instance-manager-v1.8.0').slice(0, 8)}`,
@@ -38,11 +39,21 @@ describe('the budget of an instance manager', () => {
     })
   })
 
-  it('is told by its selector, and a budget of the same name for other pods is not taken for one', () => {
-    const ours = buildInstanceManagerBudget(managerView('n1'), sha512Hex)
+  it('is recognized by its name and our label, and holds nothing once it was changed', () => {
+    const ours = buildHoldBudget(managerView('n1'), sha512Hex)
+    const foreign = { ...ours, metadata: { ...ours.metadata, labels: {} } }
+    const emptied = { ...ours, spec: { ...ours.spec, minAvailable: 0 } }
+    const bare = { ...ours, spec: undefined } as unknown as PodDisruptionBudget
+    expect([ours, foreign, emptied, bare].map(heldManagerOf)).toEqual(['im-n1', undefined, undefined, undefined])
+    expect([ours, foreign, emptied, bare].map(isHoldBudget)).toEqual([true, false, true, true])
+  })
+
+  it("Longhorn's own is recognized by its selector, and a budget of the same name for other pods is not taken for one", () => {
+    const matchLabels = { 'longhorn.io/component': 'instance-manager' }
+    const ours = buildHoldBudget(managerView('n1'), sha512Hex)
+    const longhorns = { ...ours, spec: { minAvailable: 1, selector: { matchLabels } } }
     const foreign = { ...ours, spec: { minAvailable: 1, selector: { matchLabels: { app: 'x' } } } }
-    const empty = { ...ours, spec: undefined } as unknown as PodDisruptionBudget
-    expect([ours, foreign, empty].map(isInstanceManagerBudget)).toEqual([true, false, false])
+    expect([longhorns, foreign, ours].map(isInstanceManagerBudget)).toEqual([true, false, false])
   })
 })
 

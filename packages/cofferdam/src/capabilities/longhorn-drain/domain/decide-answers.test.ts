@@ -146,15 +146,6 @@ describe('what holds a node is told with the replica, the volume, its user, what
 })
 
 describe('budgets', () => {
-  it('of instance managers that are gone go, and those of unreadable ones stay', () => {
-    const { orphanBudgets } = decide({
-      nodes: { n1: {} },
-      moreBudgets: ['im-gone', 'im-bad'],
-      unreadable: [{ object: 'instancemanager/im-bad', why: 'spec.nodeID is not set' }],
-    })
-    expect(orphanBudgets).toEqual(['im-gone'])
-  })
-
   it('of an instance manager that does not run, or whose node is gone, stay as they are', () => {
     const { budgets } = decide({
       nodes: { n1: { manager: { isRunning: false } }, n2: { kubernetes: 'absent' } },

@@ -174,7 +174,9 @@ describe('block-for-eviction-if-contains-last-replica', () => {
 })
 
 describe('what users ask for', () => {
-  const askedDisk = (node: string) => [{ uuid: `disk-${node}`, isEvictionAsked: true }]
+  const askedDisk = (node: string) => [
+    { name: 'd1', uuid: `disk-${node}`, isEvictionAsked: true, allowScheduling: false },
+  ]
   const table: DecisionTable = {
     'a disk that is to be emptied is emptied without a cordon, and that is not automatic': [
       { nodes: { n1: { disks: askedDisk('n1') }, n2: open }, volumes: { v: { copies: { n1: 'healthy' } } } },

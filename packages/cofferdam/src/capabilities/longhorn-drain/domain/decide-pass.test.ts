@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { describe, expect, it } from 'vitest'
 import { known, unknown } from '../../../shared/observed.ts'
-import { buildInstanceManagerBudget, ownBudgetLabel } from './budget-object.ts'
+import { buildHoldBudget, ownBudgetLabel } from './budget-object.ts'
 import { decideLonghornDrain } from './decide.ts'
 import { decideLonghornPass } from './decide-pass.ts'
 import type { LonghornObjects } from './parse-longhorn.ts'
@@ -31,22 +31,19 @@ const nothing: LonghornObjects = {
   managerPods: [],
 }
 
-/** n1 is cordoned and its volume has another copy, so its budget may go; of n3 the budget is missing. */
+/** Longhorn has let n1 go, which a budget of ours holds. Its volume has another copy, so that one may go; of n3 it is missing. */
+const letGo = { isCordoned: true, hasBudget: false }
+const held = { ...letGo, isHeld: true }
 const twoCopies = { v: { copies: { n1: 'healthy', n2: 'healthy' } } } as const
-const mayGo = longhornFixture({ nodes: { n1: { isCordoned: true }, n2: {} }, volumes: twoCopies })
+const mayGo = longhornFixture({ nodes: { n1: held, n2: {} }, volumes: twoCopies })
 const oneMissing = longhornFixture({
-  nodes: { n1: { isCordoned: true }, n2: {}, n3: { hasBudget: false } },
+  nodes: { n1: held, n2: {}, n3: letGo },
   volumes: { ...twoCopies, w: { copies: { n3: 'healthy' } } },
 })
-const lastCopy = longhornFixture({
-  nodes: { n1: { isCordoned: true }, n2: {} },
-  volumes: { v: { copies: { n1: 'healthy' } } },
-})
+const lastCopy = longhornFixture({ nodes: { n1: held, n2: {} }, volumes: { v: { copies: { n1: 'healthy' } } } })
 
-const budgetsOf = ({ budgets, instanceManagers }: LonghornSnapshot): PodDisruptionBudget[] =>
-  instanceManagers
-    .filter(({ name }) => budgets.has(name))
-    .map((manager) => buildInstanceManagerBudget(manager, sha512Hex))
+const budgetsOf = ({ holds, instanceManagers }: LonghornSnapshot): PodDisruptionBudget[] =>
+  instanceManagers.filter(({ name }) => holds.has(name)).map((manager) => buildHoldBudget(manager, sha512Hex))
 const objectsOf = (snapshot: LonghornSnapshot) => ({ ...nothing, budgets: budgetsOf(snapshot) })
 const listed = (snapshot: LonghornSnapshot) => known({ objects: objectsOf(snapshot), snapshot })
 
@@ -76,6 +73,28 @@ const ownCsiBudget: PodDisruptionBudget = {
   spec: { minAvailable: 1, selector: { matchLabels: { app: 'csi-attacher' } } },
 }
 
+const emptied = (budget: PodDisruptionBudget) => ({ ...budget, spec: { ...budget.spec, minAvailable: 0 } })
+const stranger: PodDisruptionBudget = {
+  apiVersion: 'policy/v1',
+  kind: 'PodDisruptionBudget',
+  metadata: { name: 'cofferdam-hold-im-n3', namespace: 'longhorn-system' },
+  spec: { minAvailable: 1, selector: { matchLabels: { app: 'x' } } },
+}
+const heldTwice = longhornFixture({
+  nodes: { n1: { isCordoned: true, isHeld: true }, n2: {} },
+  volumes: { v: { copies: { n1: 'healthy' } } },
+})
+/** The volume wants to leave before its node goes; by the setting, Longhorn would let the node go. */
+const stricter = longhornFixture({
+  nodes: { n1: {}, n2: {} },
+  volumes: { v: { policy: 'block-for-eviction', copies: { n1: 'healthy' }, numberOfReplicas: 1 } },
+  policy: 'always-allow',
+})
+const elsewhere: LonghornSnapshot = {
+  ...stricter,
+  settings: { ...stricter.settings, inForce: known('block-for-eviction') },
+}
+
 const cases: Record<string, { given: LonghornPassSnapshot; then: string[] }> = {
   'no budget is let go on what the watches show: the last copy may be on the node by now': {
     given: seen(mayGo),
@@ -83,7 +102,7 @@ const cases: Record<string, { given: LonghornPassSnapshot; then: string[] }> = {
   },
   'what the server listed is believed: the budget goes': {
     given: seen(mayGo, { afresh: listed(mayGo) }),
-    then: ['delete im-n1'],
+    then: ['delete cofferdam-hold-im-n1'],
   },
   'the server knows that the other copy is gone: the budget stays': {
     given: seen(mayGo, { afresh: listed(lastCopy) }),
@@ -93,24 +112,24 @@ const cases: Record<string, { given: LonghornPassSnapshot; then: string[] }> = {
     given: seen(mayGo, { afresh: unknown('it did not answer') }),
     then: [],
   },
-  'nothing is let go when the server says that somebody else decides by now': {
+  'nothing is let go when the server says that we hold nothing by now: that is judged again': {
     given: seen(mayGo, { afresh: listed({ ...mayGo, settings: { ...mayGo.settings, mode: 'guide' } }) }),
     then: [],
   },
   'a budget that is missing is made before it is decided whether another may go': {
     given: seen(oneMissing),
-    then: ['create im-n3', 'ask watches'],
+    then: ['create cofferdam-hold-im-n3', 'ask watches'],
   },
   'while a budget is refused none is let go: the copies behind it are protected by nothing': {
-    given: seen(oneMissing, { attempted: new Set(['im-n3']) }),
+    given: seen(oneMissing, { attempted: new Set(['cofferdam-hold-im-n3']) }),
     then: [],
   },
   'a budget that only the server knows to be missing is made first, and the server is asked again': {
     given: seen(mayGo, { afresh: listed(oneMissing) }),
-    then: ['create im-n3', 'ask server'],
+    then: ['create cofferdam-hold-im-n3', 'ask server'],
   },
   'and while that one is refused none is let go': {
-    given: seen(mayGo, { afresh: listed(oneMissing), attempted: new Set(['im-n3']) }),
+    given: seen(mayGo, { afresh: listed(oneMissing), attempted: new Set(['cofferdam-hold-im-n3']) }),
     then: [],
   },
   'a budget of a CSI sidecar whose Deployment may not be read stays: volumes could not be detached without the sidecar':
@@ -123,10 +142,34 @@ const cases: Record<string, { given: LonghornPassSnapshot; then: string[] }> = {
           snapshot: mayGo,
         }),
       }),
-      then: ['delete im-n1'],
+      then: ['delete cofferdam-hold-im-n1'],
     },
+  'where holding is not asked for any more, what is left of it goes': {
+    given: seen({ ...lastCopy, settings: { ...lastCopy.settings, mode: 'observe' } }),
+    then: ['delete cofferdam-hold-im-n1'],
+  },
+  'a budget of ours that was changed so that it holds nothing is made right again: the only copy is on the node': {
+    given: seen(lastCopy, { objects: { ...nothing, budgets: budgetsOf(lastCopy).map(emptied) } }),
+    then: ['replace cofferdam-hold-im-n1'],
+  },
+  'a budget of ours goes where the one of Longhorn holds for the same reasons: under two, an eviction is an error': {
+    given: seen(heldTwice, { afresh: listed(heldTwice) }),
+    then: ['delete cofferdam-hold-im-n1'],
+  },
+  'a budget of ours is there before the cordon where Longhorn would let go at that moment': {
+    given: seen(stricter),
+    then: ['create cofferdam-hold-im-n1'],
+  },
+  'and stays while a stricter policy is in force for another node: Longhorn lets go as soon as the old one is back': {
+    given: seen(elsewhere),
+    then: ['create cofferdam-hold-im-n1'],
+  },
+  'where a stranger has the name of a budget that is needed, none of ours goes': {
+    given: seen(oneMissing, { objects: { ...nothing, budgets: [...budgetsOf(mayGo), stranger] } }),
+    then: ['ask server'],
+  },
   'where Longhorn decides, nothing is written': {
-    given: seen({ ...mayGo, settings: { ...mayGo.settings, mode: 'observe' } }),
+    given: seen({ ...mayGo, settings: { ...mayGo.settings, mode: 'observe' } }, { objects: nothing }),
     then: [],
   },
 }

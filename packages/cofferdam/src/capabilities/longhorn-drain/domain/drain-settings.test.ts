@@ -1,7 +1,7 @@
 import type { LonghornSetting } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { describe, expect, it } from 'vitest'
-import { known, type Observed, unknown } from '../../../shared/observed.ts'
+import { known, unknown } from '../../../shared/observed.ts'
 import { ownBudgetLabel } from './budget-object.ts'
 import { type DrainSurroundings, parseDrainSettings } from './drain-settings.ts'
 import { buildRevertedRecord } from './reverted-record.ts'
@@ -9,17 +9,18 @@ import type { LonghornDrainSettings } from './snapshot.ts'
 
 const plain: LonghornDrainSettings = {
   mode: 'observe',
-  refused: undefined,
+  manager: known('DaemonSet longhorn-manager'),
   reverted: undefined,
   policy: known('block-for-eviction'),
   inForce: known('block-for-eviction'),
+  atRest: known('block-for-eviction'),
   trigger: 'cordon',
   isAutoscaled: false,
   surplus: 'keep',
   problems: [],
 }
 
-const alone: DrainSurroundings = { budgets: [], manager: known(undefined), nowMs: 0 }
+const alone: DrainSurroundings = { budgets: [], manager: known('DaemonSet longhorn-manager'), nowMs: 0 }
 
 function setting(name: string, value: string, annotations: Record<string, string> = {}): LonghornSetting {
   const metadata = { name, namespace: 'longhorn-system', annotations }
@@ -27,11 +28,11 @@ function setting(name: string, value: string, annotations: Record<string, string
 }
 
 function budget(labels: Record<string, string>): PodDisruptionBudget {
-  const selector = { matchLabels: { 'longhorn.io/component': 'instance-manager' } }
+  const selector = { matchLabels: { 'longhorn.io/node': 'n1' } }
   return {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
-    metadata: { name: 'im-1', labels },
+    metadata: { name: 'cofferdam-hold-im-1', labels },
     spec: { selector },
   }
 }
@@ -43,15 +44,27 @@ function policy(annotations: Record<string, string>): readonly LonghornSetting[]
 describe('settings of a drain', () => {
   const scenarios: Record<string, [readonly LonghornSetting[], Partial<LonghornDrainSettings>]> = {
     'a setting without annotations is Longhorn business: we only look': [policy({}), {}],
-    'an owner is in charge, also by the older word': [policy({ 'cofferdam.io/manage': 'true' }), { mode: 'owner' }],
+    'budgets of ours hold where it is asked for': [policy({ 'cofferdam.io/manage': 'hold' }), { mode: 'hold' }],
+    'who asked for owner gets hold, and reads that: no Longhorn leaves its drains to another': [
+      policy({ 'cofferdam.io/manage': 'owner' }),
+      {
+        mode: 'hold',
+        problems: ['annotation cofferdam.io/manage: owner is now called hold; set cofferdam.io/manage=hold'],
+      },
+    ],
+    'the policy that comes back after a drain is known': [
+      policy({ 'cofferdam.io/manage': 'guide', 'cofferdam.io/restores': 'always-allow' }),
+      { mode: 'guide', atRest: known('always-allow') },
+    ],
     'a guide may want another policy than the one in force': [
       policy({ 'cofferdam.io/manage': 'guide', 'cofferdam.io/wanted-policy': 'always-allow' }),
       { mode: 'guide', policy: known('always-allow') },
     ],
-    'an owner goes by the setting alone': [
-      policy({ 'cofferdam.io/manage': 'owner', 'cofferdam.io/wanted-policy': 'always-allow' }),
-      { mode: 'owner' },
+    'and so may he who holds': [
+      policy({ 'cofferdam.io/manage': 'hold', 'cofferdam.io/wanted-policy': 'always-allow' }),
+      { mode: 'hold', policy: known('always-allow') },
     ],
+    'who only observes goes by the setting alone': [policy({ 'cofferdam.io/wanted-policy': 'always-allow' }), {}],
     'trigger and surplus are taken from their annotations': [
       policy({ 'cofferdam.io/trigger': 'drain', 'cofferdam.io/surplus': 'remove' }),
       { trigger: 'drain', surplus: 'remove' },
@@ -60,7 +73,7 @@ describe('settings of a drain', () => {
       policy({ 'cofferdam.io/manage': 'yes', 'cofferdam.io/trigger': 'reboot' }),
       {
         problems: [
-          'annotation cofferdam.io/manage: "yes" is none of observe, guide, owner; observe counts',
+          'annotation cofferdam.io/manage: "yes" is none of observe, guide, hold; observe counts',
           'annotation cofferdam.io/trigger: "reboot" is none of cordon, drain; cordon counts',
         ],
       },
@@ -81,52 +94,31 @@ describe('settings of a drain', () => {
   }
 
   it('that are gone leave the policy unknown, and whose budgets are ours in charge, so that last copies are held', () => {
-    const missing = { policy: unknown('it is not set'), inForce: unknown('it is not set') }
+    const unset = unknown('it is not set')
+    const missing = { policy: unset, inForce: unset, atRest: unset }
     expect(parseDrainSettings([], { ...alone, budgets: [budget({})] })).toEqual({ ...plain, ...missing })
     const ours = { ...alone, budgets: [budget(ownBudgetLabel)] }
-    expect(parseDrainSettings([], ours)).toEqual({ ...plain, ...missing, mode: 'owner' })
-    const beside = { ...ours, manager: known('DaemonSet longhorn-manager') }
-    expect(parseDrainSettings([], beside)).toMatchObject({ mode: 'observe', refused: expect.any(String) })
+    expect(parseDrainSettings([], ours)).toEqual({ ...plain, ...missing, mode: 'hold' })
   })
 })
 
-describe('mode owner beside a Longhorn manager', () => {
-  const there = known('DaemonSet longhorn-manager')
-  const owner = policy({ 'cofferdam.io/manage': 'owner' })
-  const rows: Record<
-    string,
-    readonly [readonly LonghornSetting[], Observed<string | undefined>, Partial<LonghornDrainSettings>]
-  > = {
-    'is refused: the manager cancels our flags and deletes our budgets, also while the only copy is on the node': [
-      owner,
-      there,
-      {
-        mode: 'observe',
-        refused: 'a Longhorn manager is there (DaemonSet longhorn-manager) and handles drains itself',
-      },
-    ],
-    'is refused where no manager can be ruled out, since it would do the same': [
-      owner,
-      unknown('its pods cannot be read'),
-      { mode: 'observe', refused: 'it is not known whether a Longhorn manager runs: its pods cannot be read' },
-    ],
-    'is in force where there is none': [owner, known(undefined), { mode: 'owner', refused: undefined }],
-    'is asked for in vain only by owner: a guide works beside it': [
-      policy({ 'cofferdam.io/manage': 'guide' }),
-      there,
-      { mode: 'guide', refused: undefined },
-    ],
-  }
-  it.each(Object.entries(rows))('%s', (_, [settings, manager, expected]) => {
-    expect(parseDrainSettings(settings, { ...alone, manager })).toMatchObject(expected)
+describe('beside the settings', () => {
+  it('no manager of Longhorn is reported, since then nothing moves: a drain that needs a move would wait for ever', () => {
+    const without = (mode: string) =>
+      parseDrainSettings(policy({ 'cofferdam.io/manage': mode }), { ...alone, manager: known(undefined) }).problems
+    expect([without('hold').length, without('guide').length, without('observe')]).toEqual([1, 1, []])
+    const unread = { ...alone, manager: unknown('its pods cannot be read') }
+    expect(parseDrainSettings(policy({ 'cofferdam.io/manage': 'hold' }), unread).problems).toEqual([])
   })
 
-  it('tells what was undone of it for an hour, and only while it is in force', () => {
-    const record = buildRevertedRecord({ atMs: 0, says: 'the eviction of replica r was cancelled by "x"' })
-    const settings = policy({ 'cofferdam.io/manage': 'owner', 'cofferdam.io/reverted': record })
-    const told = (around: Partial<DrainSurroundings>) => parseDrainSettings(settings, { ...alone, ...around }).reverted
-    expect([told({ nowMs: 3_599_000 }), told({ nowMs: 3_600_000 }), told({ manager: there })]).toEqual([
-      'the eviction of replica r was cancelled by "x"',
+  it('what another client undid is told for an hour, and only while something of ours is in force', () => {
+    const record = buildRevertedRecord({ atMs: 0, says: 'Budget b was deleted by "x".' })
+    const told = (mode: string, nowMs: number) => {
+      const settings = policy({ 'cofferdam.io/manage': mode, 'cofferdam.io/reverted': record })
+      return parseDrainSettings(settings, { ...alone, nowMs }).reverted
+    }
+    expect([told('hold', 3_599_000), told('hold', 3_600_000), told('observe', 0)]).toEqual([
+      'Budget b was deleted by "x".',
       undefined,
       undefined,
     ])

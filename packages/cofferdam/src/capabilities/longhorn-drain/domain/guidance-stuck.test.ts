@@ -72,7 +72,6 @@ describe('a node that nothing holds', () => {
     ],
     'is not stuck when its budget is gone': [{ nodes: { n1: { ...cordoned, hasBudget: false }, n2: {} } }, 60, []],
     'is not stuck while it takes pods': [{ nodes: { n1: {}, n2: {}, n3: gone }, volumes: three }, 60, []],
-    'is not stuck where the budgets are ours': [{ ...lost, settings: { mode: 'owner' } }, 60, []],
     'is not stuck on copies of a volume that is not on it': [
       { nodes: { n1: cordoned, n2: {}, n3: gone }, volumes: { db: { copies: { n2: 'healthy', n3: 'healthy' } } } },
       60,

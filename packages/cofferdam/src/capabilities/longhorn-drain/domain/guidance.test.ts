@@ -6,7 +6,7 @@ const lastMoves = 'block-for-eviction-if-contains-last-replica'
 const all = 'block-for-eviction'
 const cordoned = { isCordoned: true }
 const drained = { isCordoned: true, isDraining: true }
-const asked = '{"allowScheduling":true}'
+const asked = '{"disks":{"d1":{"allowScheduling":true}}}'
 const pair = { db: { copies: { n1: 'healthy', n2: 'healthy' } as const } }
 const willing = { db: { ...pair.db, policy: all } }
 
@@ -25,7 +25,8 @@ function guide({ value = last, notes = {}, nodes, volumes = {} }: Scene): readon
   )
   const { guidance } = lookAt({ setting: { value, notes: prefixed }, nodes: { n2: {}, n3: {}, ...nodes }, volumes })
   const steps = guidance.steps.map(({ name, value: put, spec, annotations, reason = 'quietly' }) => {
-    const fields = { ...(put === undefined ? {} : { value: put }), ...spec, ...annotations }
+    const { disks = {}, ...whole } = spec ?? {}
+    const fields = { ...(put === undefined ? {} : { value: put }), ...whole, ...disks['d1'], ...annotations }
     const parts = Object.entries(fields).map(([key, text]) => `${key.replace('cofferdam.io/', '')}=${text}`)
     return `${reason} ${name}: ${parts.join(' ')}`
   })
@@ -144,8 +145,8 @@ describe('the policy', () => {
   })
 })
 
-describe('a node', () => {
-  const ask = `NodeEvictionAsked n1: evictionRequested=true allowScheduling=false asked=${asked}`
+describe('a disk', () => {
+  const ask = `DiskEvictionAsked n1: evictionRequested=true allowScheduling=false asked=${asked}`
   const scenarios: Record<string, [Scene, readonly string[]]> = {
     'is asked for where a volume wants to leave and the policy in force does not move it': [
       { nodes: { n1: cordoned }, volumes: willing },
@@ -153,7 +154,9 @@ describe('a node', () => {
     ],
     'that took no replicas before takes none after': [
       { nodes: { n1: { ...cordoned, schedule: false } }, volumes: willing },
-      ['NodeEvictionAsked n1: evictionRequested=true allowScheduling=false asked={"allowScheduling":false}'],
+      [
+        'DiskEvictionAsked n1: evictionRequested=true allowScheduling=false asked={"disks":{"d1":{"allowScheduling":false}}}',
+      ],
     ],
     'is not asked for where volumes want nothing of their own': [{ nodes: { n1: cordoned }, volumes: pair }, []],
     'is not asked for where the policy in force moves the replica anyway': [
@@ -198,29 +201,35 @@ describe('a node', () => {
     ],
     'is as before once it is uncordoned': [
       { nodes: { n1: { evict: true, schedule: false, asked } } },
-      ['NodeEvictionWithdrawn n1: evictionRequested=false allowScheduling=true asked=null'],
+      ['DiskEvictionWithdrawn n1: evictionRequested=false allowScheduling=true asked=null'],
     ],
     'that took no replicas before is not opened': [
-      { nodes: { n1: { evict: true, schedule: false, asked: '{"allowScheduling":false}' } } },
-      ['NodeEvictionWithdrawn n1: evictionRequested=false asked=null'],
+      { nodes: { n1: { evict: true, schedule: false, asked: '{"disks":{"d1":{"allowScheduling":false}}}' } } },
+      ['DiskEvictionWithdrawn n1: evictionRequested=false asked=null'],
     ],
     'whose eviction an administrator withdrew is not asked for again, which is written down': [
       { nodes: { n1: { ...cordoned, schedule: false, asked } }, volumes: willing },
-      ['GuideYields n1: asked={"allowScheduling":true,"yielded":true}'],
+      ['GuideYields n1: asked={"disks":{"d1":{"allowScheduling":true,"yielded":true}}}'],
     ],
     'whose eviction an administrator withdrew is left at that while it leaves': [
       {
-        nodes: { n1: { ...cordoned, schedule: false, asked: '{"allowScheduling":true,"yielded":true}' } },
+        nodes: {
+          n1: { ...cordoned, schedule: false, asked: '{"disks":{"d1":{"allowScheduling":true,"yielded":true}}}' },
+        },
         volumes: willing,
       },
       [],
     ],
     'whose eviction an administrator withdrew takes replicas again in the end': [
-      { nodes: { n1: { schedule: false, asked: '{"allowScheduling":true,"yielded":true}' } } },
+      { nodes: { n1: { schedule: false, asked: '{"disks":{"d1":{"allowScheduling":true,"yielded":true}}}' } } },
       ['quietly n1: allowScheduling=true asked=null'],
     ],
     'that an administrator empties himself after that stays his, and closed': [
-      { nodes: { n1: { evict: true, schedule: false, asked: '{"allowScheduling":true,"yielded":true}' } } },
+      {
+        nodes: {
+          n1: { evict: true, schedule: false, asked: '{"disks":{"d1":{"allowScheduling":true,"yielded":true}}}' },
+        },
+      },
       ['quietly n1: asked=null'],
     ],
     'that an administrator opened again needs nothing but the mark to go': [
@@ -228,17 +237,17 @@ describe('a node', () => {
       ['quietly n1: asked=null'],
     ],
     'that an administrator opened while it leaves is his to close again, which is written down': [
-      { nodes: { n1: { ...cordoned, asked: '{"allowScheduling":true,"yielded":true}' } } },
-      ['quietly n1: asked={"allowScheduling":false,"yielded":true}'],
+      { nodes: { n1: { ...cordoned, asked: '{"disks":{"d1":{"allowScheduling":true,"yielded":true}}}' } } },
+      ['quietly n1: asked={"disks":{"d1":{"allowScheduling":false,"yielded":true}}}'],
     ],
     'that an administrator opened and closed again stays closed': [
-      { nodes: { n1: { schedule: false, asked: '{"allowScheduling":false,"yielded":true}' } } },
+      { nodes: { n1: { schedule: false, asked: '{"disks":{"d1":{"allowScheduling":false,"yielded":true}}}' } } },
       ['quietly n1: asked=null'],
     ],
     'whose mark makes no sense is left alone, and told': [
       { nodes: { n1: { evict: true, schedule: false, asked: 'yes' } } },
       [
-        'node/n1: annotation cofferdam.io/asked is not {"allowScheduling":true} or {"allowScheduling":false}, so nothing is taken back. Set spec.evictionRequested and spec.allowScheduling as they should be, and take the annotation away',
+        'node/n1: annotation cofferdam.io/asked is not like {"disks":{"NAME":{"allowScheduling":true}}}, so nothing is taken back. Set evictionRequested and allowScheduling of the node and its disks as they should be, and take the annotation away',
       ],
     ],
     'that Longhorn let go before the policy was in force is told, since nothing makes its budget again': [
@@ -254,11 +263,33 @@ describe('a node', () => {
     })
   }
 
+  const former = { isEvictionAsked: true, takes: false, asked: '{"allowScheduling":true}' }
+  const rows: Record<string, [Scene, readonly string[]]> = {
+    'of a node that an earlier version asked for as a whole is left to that until the node is uncordoned': [
+      { nodes: { n1: { ...cordoned, ...former } }, volumes: willing },
+      [],
+    ],
+    'and the node as a whole is as before then: it would stay empty and closed for ever': [
+      { nodes: { n1: former } },
+      ['DiskEvictionWithdrawn n1: evictionRequested=false allowScheduling=true asked=null'],
+    ],
+  }
+  it.each(Object.entries(rows))('%s', (_, [scene, expected]) => expect(guide(scene)).toEqual(expected))
+
+  it('whose eviction another client withdrew is an alarm, once', () => {
+    const setting = { value: last, notes: { 'cofferdam.io/manage': 'hold' } }
+    const withdrawn = { ...cordoned, schedule: false, asked }
+    const seen = { setting, nodes: { n1: withdrawn, n2: {} }, volumes: willing }
+    expect(lookAt(seen).guidance.reverted).toEqual([{ kind: 'disk', name: 'd1', node: 'n1' }])
+    const noted = { ...withdrawn, asked: '{"disks":{"d1":{"allowScheduling":true,"yielded":true}}}' }
+    expect(lookAt({ ...seen, nodes: { ...seen.nodes, n1: noted } }).guidance.reverted).toEqual([])
+  })
+
   it('is told to lose all of its replicas, for Longhorn can be asked for no less', () => {
     const setting = { value: last, notes: { 'cofferdam.io/manage': 'guide' } }
     const { guidance } = lookAt({ setting, nodes: { n1: cordoned, n2: {} }, volumes: willing })
     expect(guidance.steps.map(({ explanation }) => explanation)).toEqual([
-      `Volume db must leave node n1, which policy ${last} does not do. Longhorn can only evict a whole node: all replicas on it move.`,
+      `Volume db must leave node n1, which policy ${last} does not do. Longhorn can only evict a whole disk: all replicas on disk d1 move.`,
     ])
   })
 })

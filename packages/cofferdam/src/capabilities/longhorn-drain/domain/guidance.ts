@@ -53,10 +53,12 @@ function isAnnounced({ isDraining, intent }: LonghornNodeView): boolean {
 
 /** Nodes that should be held and are not, as when Longhorn was faster, or knows nothing of what a volume wants. */
 function explainReleased(
-  { budgets, instanceManagers }: LonghornSnapshot,
+  { budgets, instanceManagers, settings }: LonghornSnapshot,
   decision: LonghornDecision,
   leaving: readonly LonghornNodeView[],
 ): GuidanceDecision['problems'] {
+  // A budget of ours holds it where there is one to be made.
+  if (settings.mode === 'hold') return []
   const names = new Set(leaving.map(({ name }) => name))
   return decision.nodes.flatMap(({ node, blockers }) => {
     const replica = blockers.find(({ object }) => object.startsWith('replica/'))

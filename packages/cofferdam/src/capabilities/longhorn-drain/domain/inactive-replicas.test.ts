@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest'
 import { decideLonghornDrain } from './decide.ts'
-import { decideEvictionAttachments } from './eviction-attachments.ts'
 import type { LonghornSnapshot, ReplicaView } from './snapshot.ts'
 import { type Fixture, gist, longhornFixture } from './testing/longhorn-fixture.ts'
 
@@ -137,8 +136,6 @@ describe('a double', () => {
     }
     const decision = decideLonghornDrain(doubled(fixture))
     expect([gist(decision).flags, decision.nodes[0]?.bytesLeft]).toEqual(['+v-n1 EvictionAutomatic', 1000])
-    const flagged = doubled(fixture, 'z', { isEvictionRequested: true })
-    expect(decideEvictionAttachments(flagged)).toEqual({ changes: [], withoutPlace: [] })
   })
 })
 

@@ -92,6 +92,7 @@ describe('nodes', () => {
       isDraining: false,
       intent: undefined,
       isEvictionAsked: true,
+      isUnschedulable: true,
       isAutoEvicting: true,
       disks: [
         { uuid: 'u1', isEvictionAsked: true },

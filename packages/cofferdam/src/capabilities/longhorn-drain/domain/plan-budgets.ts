@@ -4,7 +4,6 @@ import {
   buildHoldBudget,
   decideCsiBudgets,
   hasOwnLabel,
-  heldManagerOf,
   holdNameOf,
   isHoldBudget,
   type SelectingDeployment,
@@ -55,11 +54,12 @@ export function planHoldBudgets(observed: ObservedLonghorn, sha512Hex: Sha512Hex
     else if (!hasOwnLabel(seen)) taken.push(name)
     else if (!isSameSpec(seen, budget)) create.push({ verb: 'replace', seen, budget })
   }
-  const unreadable = new Set(snapshot.unreadable.map(({ object }) => object))
+  for (const { object } of snapshot.unreadable) {
+    const [kind, name = ''] = object.split('/')
+    if (kind === 'instancemanager') kept.add(holdNameOf(name))
+  }
   const remove = objects.budgets.flatMap((seen): BudgetWrite[] => {
-    const { name } = seen.metadata
-    const isUnread = unreadable.has(`instancemanager/${heldManagerOf(seen) ?? ''}`)
-    return isHoldBudget(seen) && !kept.has(name) && !isUnread ? [{ verb: 'delete', seen }] : []
+    return isHoldBudget(seen) && !kept.has(seen.metadata.name) ? [{ verb: 'delete', seen }] : []
   })
   return { create, remove, taken }
 }

@@ -1,100 +1,56 @@
-import type { LonghornReplica } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { describe, expect, it } from 'vitest'
 import { ownBudgetLabel } from './budget-object.ts'
 import { decideLonghornDrain } from './decide.ts'
-import { parseRevertedRecord } from './reverted-record.ts'
 import { explainReverted, findReverted, type OwnWrites, rememberOwnWrites } from './reverted-writes.ts'
 import { longhornFixture } from './testing/longhorn-fixture.ts'
 
-/** The only copy of v is on n1, which is cordoned: it is to leave, and the budgets of all nodes stay. */
-const decision = decideLonghornDrain(
-  longhornFixture({
-    policy: 'block-for-eviction',
-    nodes: { n1: { isCordoned: true }, n2: {} },
-    volumes: { v: { copies: { n1: 'healthy' } } },
-  }),
-)
-
-function replica(evictionRequested: boolean, uid = 'u1'): LonghornReplica {
-  return {
-    apiVersion: 'longhorn.io/v1beta2',
-    kind: 'Replica',
-    metadata: { name: 'v-n1', uid },
-    spec: { volumeName: 'v', nodeID: 'n1', evictionRequested },
-  }
-}
+const name = 'cofferdam-hold-im-n1'
+const written: OwnWrites = new Map([[name, 'u1']])
 
 function budget(uid: string, labels: Readonly<Record<string, string>> = ownBudgetLabel): PodDisruptionBudget {
-  const selector = { matchLabels: { 'longhorn.io/component': 'instance-manager' } }
+  const selector = { matchLabels: { 'longhorn.io/node': 'n1' } }
   return {
     apiVersion: 'policy/v1',
     kind: 'PodDisruptionBudget',
-    metadata: { name: 'im-n1', uid, labels },
+    metadata: { name, uid, labels },
     spec: { minAvailable: 1, selector },
   }
 }
 
-const raised: OwnWrites = {
-  flags: new Map([['v-n1', { uid: 'u1', isRequested: true }]]),
-  budgets: new Map([['im-n1', 'b1']]),
-}
-const whole = { replicas: [replica(true)], budgets: [budget('b1')] }
+/** Longhorn has let the node go, and it has the only copy; or every volume has one elsewhere. */
+const needed = decideLonghornDrain(
+  longhornFixture({
+    nodes: { n1: { isCordoned: true, hasBudget: false }, n2: {} },
+    volumes: { v: { copies: { n1: 'healthy' } } },
+  }),
+)
+const free = decideLonghornDrain(longhornFixture({ nodes: { n1: { isCordoned: true, hasBudget: false }, n2: {} } }))
 
-describe('what somebody else undid', () => {
-  const table: Record<string, readonly [OwnWrites, typeof whole, readonly string[]]> = {
-    'nothing, while all is as it was written': [raised, whole, []],
-    'a flag that is down again: the replica would never leave': [
-      raised,
-      { ...whole, replicas: [replica(false)] },
-      ['the eviction of replica v-n1 was cancelled'],
-    ],
-    'a budget that is gone: the only copy was held by nothing': [
-      raised,
-      { ...whole, budgets: [] },
-      ['budget im-n1 of node n1 was deleted'],
-    ],
-    'a budget that was deleted and made anew by another': [
-      raised,
-      { ...whole, budgets: [budget('b2', {})] },
-      ['budget im-n1 of node n1 was deleted'],
-    ],
-    'nothing of another replica of the same name': [raised, { ...whole, replicas: [replica(false, 'u2')] }, []],
-    'nothing that we never wrote': [
-      { flags: new Map(), budgets: new Map() },
-      { replicas: [replica(false)], budgets: [] },
-      [],
-    ],
-    'nothing that the decision does not ask for any more': [
-      { flags: new Map([['v-n1', { uid: 'u1', isRequested: false }]]), budgets: new Map() },
-      whole,
-      [],
-    ],
+describe('a budget of ours that another client deleted', () => {
+  const rows: Record<string, readonly [OwnWrites, readonly PodDisruptionBudget[], typeof needed, boolean]> = {
+    'is an alarm: the only copy was held by nothing meanwhile': [written, [], needed, true],
+    'is an alarm also where it is back by now under the same name': [written, [budget('u2')], needed, true],
+    'is none while it is there': [written, [budget('u1')], needed, false],
+    'is none where nothing has to be held any more: its end was decided': [written, [], free, false],
+    'is none where it was never written': [new Map(), [], needed, false],
   }
-  it.each(Object.entries(table))('%s', (_, [written, seen, expected]) => {
-    expect(findReverted(written, seen, decision).map(({ what }) => what)).toEqual(expected)
-  })
-
-  it('is remembered as ours only as long as it stands, so one undoing is one alarm', () => {
-    const after = rememberOwnWrites(raised, { replicas: [replica(false)], budgets: [budget('b2', {})] })
-    expect([[...after.flags], [...after.budgets]]).toEqual([[], []])
-    expect(rememberOwnWrites({ flags: raised.flags, budgets: new Map() }, whole)).toEqual(raised)
-  })
-
-  it('is told with who did it where that is known, and with what to do', () => {
-    const [flag] = findReverted(raised, { ...whole, replicas: [replica(false)] }, decision)
-    const [gone] = findReverted(raised, { ...whole, budgets: [] }, decision)
-    if (flag === undefined || gone === undefined) throw new Error('nothing was found')
-    expect(explainReverted(flag, 'longhorn-manager')).toBe(
-      'In mode owner, the eviction of replica v-n1 was cancelled by "longhorn-manager". The replica does not leave its node. Cofferdam writes it again. Stop the client that does this, or set cofferdam.io/manage=guide.',
-    )
-    expect(explainReverted(gone, undefined)).toContain('the audit log of Kubernetes shows which one')
+  it.each(Object.entries(rows))('%s', (_, [before, budgets, decision, isAlarm]) => {
+    const reverted = findReverted(before, budgets, decision)
+    expect(reverted).toEqual(isAlarm ? [{ kind: 'poddisruptionbudget', name, node: 'n1' }] : [])
   })
 })
 
-it.each(['', 'nonsense', '{}', 'null', '{"at":"yesterday","says":"x"}', '{"at":"1970-01-01T00:00:00Z","says":7}'])(
-  'a record that is none, as %j, is not told',
-  (text) => {
-    expect(parseRevertedRecord(text, 0)).toBeUndefined()
-  },
-)
+it('only budgets that carry our label are remembered as ours', () => {
+  expect([...rememberOwnWrites([budget('u1')])]).toEqual([[name, 'u1']])
+  expect([...rememberOwnWrites([budget('u1', {})])]).toEqual([])
+})
+
+it('an alarm names the client that did it, where that is known, and what follows', () => {
+  const disk = explainReverted({ kind: 'disk', name: 'd1', node: 'n1' }, 'longhorn-ui')
+  expect(disk).toBe(
+    'The eviction of disk d1 on node n1 was withdrawn by "longhorn-ui". Replicas that must leave the node stay on that disk. It is not requested again in this drain.',
+  )
+  const gone = explainReverted({ kind: 'poddisruptionbudget', name, node: 'n1' }, undefined)
+  expect(gone).toMatch(/^Budget cofferdam-hold-im-n1 of node n1 was deleted by another client; the audit log/)
+})

@@ -14,7 +14,7 @@ const heldSinceMs = Date.parse('2026-01-01T12:00:00Z')
 
 function facts(fixture: Fixture, since?: number) {
   const seen = longhornFixture(fixture)
-  const snapshot = { ...seen, settings: { ...seen.settings, mode: fixture.mode ?? 'owner' } }
+  const snapshot = { ...seen, settings: { ...seen.settings, mode: fixture.mode ?? 'hold' } }
   return longhornStorageFacts({ snapshot, node: 'n1', heldSinceMs: since, decide: decideLonghornDrain })
 }
 

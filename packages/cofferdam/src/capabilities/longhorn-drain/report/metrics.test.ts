@@ -5,20 +5,16 @@ import { createLonghornMetrics } from './metrics.ts'
 it('a node that has come back loses its figures, and what was counted stays', async () => {
   const registry = new Registry()
   const metrics = createLonghornMetrics(registry)
-  metrics.countEviction('EvictionAutomatic')
-  metrics.countEviction('EvictionAutomatic')
   metrics.countBudget('delete')
-  metrics.countReverted('replica')
-  metrics.show({ nodes: [{ node: 'n1', isHeld: true, bytesLeft: 7 }], problems: 2, isOwnerRefused: false })
-  metrics.show({ nodes: [{ node: 'n2', isHeld: false, bytesLeft: 0 }], problems: 1, isOwnerRefused: true })
+  metrics.countReverted('disk')
+  metrics.show({ nodes: [{ node: 'n1', isHeld: true, bytesLeft: 7 }], problems: 2 })
+  metrics.show({ nodes: [{ node: 'n2', isHeld: false, bytesLeft: 0 }], problems: 1 })
   const text = await registry.metrics()
   expect(text.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([
     'cofferdam_longhorn_node_held{node="n2"} 0',
     'cofferdam_longhorn_bytes_left{node="n2"} 0',
     'cofferdam_longhorn_problems 1',
-    'cofferdam_longhorn_evictions_total{reason="EvictionAutomatic"} 2',
     'cofferdam_longhorn_budgets_total{verb="delete"} 1',
-    'cofferdam_longhorn_owner_refused 1',
-    'cofferdam_longhorn_reverted_total{object="replica"} 1',
+    'cofferdam_longhorn_reverted_total{object="disk"} 1',
   ])
 })

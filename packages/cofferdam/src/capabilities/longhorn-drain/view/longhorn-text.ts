@@ -18,7 +18,7 @@ export function ruleText(rule: LonghornRule): string {
 const modeWords = {
   observe: 'Longhorn decides (observe)',
   guide: 'Longhorn decides, guided (guide)',
-  hold: 'Longhorn decides, guided, and the operator holds what must not go yet (hold)',
+  hold: 'Longhorn decides, guided and held by the operator (hold)',
 } as const
 
 function outlookLines(answer: LonghornAnswer): string[] {

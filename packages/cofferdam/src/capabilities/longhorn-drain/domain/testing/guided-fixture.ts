@@ -15,9 +15,12 @@ export interface GuidedObjects {
   readonly volumes?: Readonly<Record<string, VolumeSetting>>
 }
 
-export interface GuidedNode extends Omit<NodeSetting, 'isEvictionAsked'> {
+export interface GuidedNode extends Omit<NodeSetting, 'disks'> {
+  /** Of its only disk, d1. */
   readonly evict?: boolean
   readonly schedule?: boolean
+  /** Whether the node as a whole takes replicas. */
+  readonly takes?: boolean
   /** The annotation `cofferdam.io/asked`. */
   readonly asked?: string
 }
@@ -28,7 +31,7 @@ export function lookAt({ setting, nodes, volumes = {} }: GuidedObjects): {
 } {
   const settings = [settingObject(setting)]
   const fixture = longhornFixture({
-    nodes: Object.fromEntries(Object.entries(nodes).map(([name, node]) => [name, surroundings(node)])),
+    nodes: Object.fromEntries(Object.entries(nodes).map(surroundings)),
     volumes,
   })
   const snapshot = {
@@ -51,19 +54,24 @@ export function applyStep(seen: GuidedObjects, { kind, name, annotations, value,
   }
   const { asked: _, ...node } = seen.nodes[name] ?? {}
   const asked = annotations['cofferdam.io/asked']
+  const disk = spec?.disks?.['d1']
   const changed: GuidedNode = {
     ...node,
-    evict: spec?.evictionRequested ?? node.evict ?? false,
-    schedule: spec?.allowScheduling ?? node.schedule ?? true,
+    ...(spec?.evictionRequested === undefined ? {} : { isEvictionAsked: spec.evictionRequested }),
+    ...(spec?.allowScheduling === undefined ? {} : { takes: spec.allowScheduling }),
+    evict: disk?.evictionRequested ?? node.evict ?? false,
+    schedule: disk?.allowScheduling ?? node.schedule ?? true,
     ...(typeof asked === 'string' ? { asked } : {}),
   }
-  if (changed.evict === true && changed.schedule === true) throw new Error(`node ${name}: disable scheduling first`)
+  if (changed.evict === true && changed.schedule === true)
+    throw new Error(`disk d1 of ${name}: disable scheduling first`)
   return { ...seen, nodes: { ...seen.nodes, [name]: changed } }
 }
 
-function surroundings(guided: GuidedNode): NodeSetting {
-  const { evict = false, schedule: _, asked: __, ...node } = guided
-  return { ...node, isEvictionAsked: evict }
+function surroundings([name, guided]: [string, GuidedNode]): [string, NodeSetting] {
+  const { evict = false, schedule = true, takes: _, asked: __, ...node } = guided
+  const disk = { name: 'd1', uuid: `disk-${name}`, isEvictionAsked: evict, allowScheduling: schedule }
+  return [name, { ...node, disks: [disk] }]
 }
 
 function settingObject({ value, notes }: GuidedObjects['setting']): LonghornSetting {
@@ -71,12 +79,12 @@ function settingObject({ value, notes }: GuidedObjects['setting']): LonghornSett
   return { apiVersion: 'longhorn.io/v1beta2', kind: 'Setting', metadata, value }
 }
 
-function nodeObject([name, { evict = false, schedule = true, asked }]: [string, GuidedNode]): LonghornNode {
+function nodeObject([name, { isEvictionAsked = false, takes = true, asked }]: [string, GuidedNode]): LonghornNode {
   const annotations = asked === undefined ? {} : { 'cofferdam.io/asked': asked }
   return {
     apiVersion: 'longhorn.io/v1beta2',
     kind: 'Node',
     metadata: { name, annotations },
-    spec: { evictionRequested: evict, allowScheduling: schedule },
+    spec: { evictionRequested: isEvictionAsked, allowScheduling: takes },
   }
 }

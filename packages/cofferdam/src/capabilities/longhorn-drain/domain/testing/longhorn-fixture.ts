@@ -15,7 +15,10 @@ type CopyState = 'healthy' | 'failed' | 'rebuilding' | 'unused'
 
 export interface NodeSetting extends Partial<Omit<LonghornNodeView, 'name'>> {
   readonly manager?: Partial<Omit<InstanceManagerView, 'name' | 'node'>>
+  /** Longhorn's. */
   readonly hasBudget?: boolean
+  /** Ours. */
+  readonly isHeld?: boolean
 }
 
 export interface VolumeSetting extends Partial<Omit<VolumeView, 'name' | 'policy'>> {
@@ -29,6 +32,7 @@ export interface Fixture extends Partial<Omit<LonghornDrainSettings, 'policy'>> 
   readonly nodes: Readonly<Record<string, NodeSetting>>
   readonly volumes?: Readonly<Record<string, VolumeSetting>>
   readonly managers?: readonly InstanceManagerView[]
+  /** Of Longhorn, beside those of the nodes. */
   readonly moreBudgets?: readonly string[]
   readonly unreadable?: readonly UnreadableObject[]
 }
@@ -49,10 +53,11 @@ export function longhornFixture(fixture: Fixture): LonghornSnapshot {
     'policy' in fixture && fixture.policy === undefined
       ? unknown('it is not set')
       : parseDrainPolicy(fixture.policy ?? 'block-if-contains-last-replica')
-  const budgets = new Set([
-    ...nodes.filter(([, { hasBudget }]) => hasBudget !== false).map(([name]) => `im-${name}`),
+  const longhornBudgets = new Set([
+    ...nodes.filter(([, node]) => node.hasBudget !== false).map(([name]) => `im-${name}`),
     ...(fixture.moreBudgets ?? []),
   ])
+  const holds = new Set(nodes.filter(([, node]) => node.isHeld === true).map(([name]) => `im-${name}`))
   return {
     nowMs: 0,
     settings: {
@@ -73,9 +78,9 @@ export function longhornFixture(fixture: Fixture): LonghornSnapshot {
       Object.entries(copies).map(([node, copy]) => replicaView(name, node, copy)),
     ),
     instanceManagers: [...nodes.map(([name, { manager }]) => managerView(name, manager)), ...(fixture.managers ?? [])],
-    budgets,
-    longhornBudgets: budgets,
-    holds: new Set(),
+    budgets: new Set([...longhornBudgets, ...holds]),
+    longhornBudgets,
+    holds,
     unreadable: fixture.unreadable ?? [],
   }
 }
