@@ -58,7 +58,7 @@ const cases: Record<string, { given: Given; then: ReturnType<typeof told> }> = {
       manager: 'in-turn',
       blockers: [],
       lines: [
-        'the operator decides (owner), policy block-if-contains-last-replica; 1 replica here',
+        'Longhorn decides, guided and held by the operator (hold), policy block-if-contains-last-replica; 1 replica here',
         'drained now, nothing of Longhorn would hold it',
       ],
     },
@@ -70,7 +70,7 @@ const cases: Record<string, { given: Given; then: ReturnType<typeof told> }> = {
       manager: 'waits',
       blockers: [`replica/v1-n1 LastReplica, volume/v1: ${waits}`],
       lines: [
-        'the operator decides (owner), policy block-if-contains-last-replica; 1 replica here',
+        'Longhorn decides, guided and held by the operator (hold), policy block-if-contains-last-replica; 1 replica here',
         'drained now, 1 thing would hold it',
       ],
     },
@@ -89,7 +89,7 @@ const cases: Record<string, { given: Given; then: ReturnType<typeof told> }> = {
       manager: 'in-turn',
       blockers: [],
       lines: [
-        'the operator decides (owner), policy block-for-eviction; 2 replicas here',
+        'Longhorn decides, guided and held by the operator (hold), policy block-for-eviction; 2 replicas here',
         'drained now, 2 replicas (3 GiB) would move first',
       ],
     },
@@ -121,7 +121,7 @@ const cases: Record<string, { given: Given; then: ReturnType<typeof told> }> = {
       manager: 'waits',
       blockers: [`replica/v1-n1 NoPlaceForReplica, volume/v1: ${waits}`],
       lines: [
-        'the operator decides (owner), policy block-for-eviction; 1 replica here',
+        'Longhorn decides, guided and held by the operator (hold), policy block-for-eviction; 1 replica here',
         'drained now, 1 thing would hold it',
       ],
     },
@@ -138,7 +138,7 @@ const cases: Record<string, { given: Given; then: ReturnType<typeof told> }> = {
       manager: 'waits',
       blockers: [`replica/v1-n1 ReplicaMustLeave, volume/v1: ${waits}`],
       lines: [
-        'the operator decides (owner), policy block-for-eviction; no operator is running; 1 replica here',
+        'Longhorn decides, guided and held by the operator (hold), policy block-for-eviction; no operator is running; 1 replica here',
         'drained now, 1 thing would hold it',
       ],
     },
@@ -154,7 +154,7 @@ const cases: Record<string, { given: Given; then: ReturnType<typeof told> }> = {
       manager: 'in-turn',
       blockers: [],
       lines: [
-        'the operator decides (owner), policy block-if-contains-last-replica; 1 replica here',
+        'Longhorn decides, guided and held by the operator (hold), policy block-if-contains-last-replica; 1 replica here',
         'drained now, 1 volume would go with its pods',
       ],
     },
@@ -170,7 +170,7 @@ const cases: Record<string, { given: Given; then: ReturnType<typeof told> }> = {
       manager: 'waits',
       blockers: [`volume/v1 VolumeAttached, volume/v1 (attached by pod shop/db-0): ${waits}`],
       lines: [
-        'the operator decides (owner), policy block-if-contains-last-replica; 1 replica here',
+        'Longhorn decides, guided and held by the operator (hold), policy block-if-contains-last-replica; 1 replica here',
         'drained now, 1 thing would hold it',
       ],
     },
@@ -196,7 +196,7 @@ const cases: Record<string, { given: Given; then: ReturnType<typeof told> }> = {
         `replica/v2-n1 ReplicaMoving, volume/v2: ${waits}`,
       ],
       lines: [
-        'the operator decides (owner), policy block-for-eviction; 2 replicas here',
+        'Longhorn decides, guided and held by the operator (hold), policy block-for-eviction; 2 replicas here',
         '2 replicas to move: 2 GiB of 6 GiB moved, 98 MiB/s, about 42 s left',
       ],
     },
@@ -238,8 +238,8 @@ const cases: Record<string, { given: Given; then: ReturnType<typeof told> }> = {
       then: {
         mayGo: false,
         manager: 'waits',
-        blockers: [`pdb/longhorn-system/im-n1 ReplicasProtected, the operator: ${waits}`],
-        lines: ['the operator decides (owner), policy block-if-contains-last-replica; 1 replica here'],
+        blockers: [`pdb/longhorn-system/im-n1 ReplicasProtected, Longhorn: ${waits}`],
+        lines: ['Longhorn decides, guided and held by the operator (hold), policy block-if-contains-last-replica; 1 replica here'],
       },
     },
   'once its budget has gone, the node is free': {
@@ -249,7 +249,7 @@ const cases: Record<string, { given: Given; then: ReturnType<typeof told> }> = {
       manager: 'goes',
       blockers: [],
       lines: [
-        'the operator decides (owner), policy block-if-contains-last-replica; 0 replicas here',
+        'Longhorn decides, guided and held by the operator (hold), policy block-if-contains-last-replica; 0 replicas here',
         'nothing of Longhorn holds the node',
       ],
     },
@@ -280,7 +280,7 @@ const cases: Record<string, { given: Given; then: ReturnType<typeof told> }> = {
       manager: 'waits',
       blockers: [`replica/v1-n1 DrainPolicyUnknown, volume/v1: ${waits}`],
       lines: [
-        'the operator decides (owner), its policy is unknown; 1 replica here',
+        'Longhorn decides, guided and held by the operator (hold), its policy is unknown; 1 replica here',
         'drained now, 1 thing would hold it',
       ],
     },
@@ -320,7 +320,7 @@ describe('explaining a node where Longhorn has data', () => {
       unblocks:
         'Add a node or a disk, free space, let copies share a node (replica-soft-anti-affinity), correct node and disk tags, or uncordon the node.',
       override:
-        'kubectl -n longhorn-system label volumes.longhorn.io v1 cofferdam.io/node-drain-policy=always-allow; without the node the volume may be out of reach',
+        "kubectl -n longhorn-system label volumes.longhorn.io v1 cofferdam.io/node-drain-policy=always-allow; without the node the volume may be out of reach. Where Longhorn\'s own budget holds the node too, its setting node-drain-policy decides",
       waiting: [waits],
     })
     for (const word of ['v1-n1', 'volume v1', 'pod shop/db-0 on n2', 'no disk has room']) {

@@ -1,4 +1,9 @@
-import { longhornNamespace, longhornNodes, longhornReplicas } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import {
+  longhornNamespace,
+  longhornReplicas,
+  longhornSettings,
+  longhornVolumes,
+} from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import { changedApi } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { describe, expect, it } from 'vitest'
@@ -7,64 +12,44 @@ import { type OperatedLonghorn, openOperatedLonghorn } from '../testing/longhorn
 const pair = { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }
 const single = { name: 'solo', numberOfReplicas: 1, placedOn: ['node-1'], filled: 0.25 }
 const slowly = { rebuildBytesPerSecond: 16 * 1024 ** 2 }
-const all = ['node-1', 'node-2', 'node-3']
+/** Stricter than the setting, by which Longhorn goes. */
+const stricter = { notes: { 'wanted-policy': 'block-for-eviction' } }
 
 async function replicaOn({ replicasOf }: OperatedLonghorn, volume: string, node: string): Promise<string> {
   const [found] = (await replicasOf(volume)).filter(({ spec }) => spec?.nodeID === node)
   return found?.metadata.name ?? ''
 }
 
-describe('longhorn-drain in charge', () => {
-  it('moves the replica of a cordoned node, lets the drain end then, and takes everything back on uncordon', async () => {
-    const fixture = await openOperatedLonghorn({
-      settings: { 'node-drain-policy': 'block-for-eviction' },
-      volumes: [pair],
-      timings: slowly,
-    })
-    const { controls, cordon, evict, guarded, node, placesOf, seconds, told, until, close } = fixture
-    expect(await guarded()).toEqual(all)
+async function policyOf({ api }: OperatedLonghorn): Promise<string | undefined> {
+  return (await api.get(longhornSettings, { namespace: longhornNamespace, name: 'node-drain-policy' })).value
+}
+
+describe('longhorn-drain that holds', () => {
+  it('a node before it is cordoned, until its replicas have moved; the drain ends by itself, and all is as before then', async () => {
+    const fixture = await openOperatedLonghorn({ volumes: [pair], timings: slowly }, stricter)
+    const { controls, cordon, evict, guarded, held, placesOf, seconds, until, close } = fixture
     await controls.attach('db', 'node-2')
     await seconds(5)
-    const leaving = await replicaOn(fixture, 'db', 'node-1')
+    expect(await held()).toEqual(['node-1', 'node-2'])
     await cordon('node-1')
     await seconds(2)
-    expect((await node('node-1')).status?.autoEvicting).toBe(true)
     expect(await evict('node-1')).toBe('refused')
-    expect(await told(leaving)).toEqual(['Normal EvictionAutomatic'])
+    expect(await policyOf(fixture)).toBe('block-for-eviction')
     await until(async () => (await placesOf('db')).join() === 'node-2,node-3')
-    await until(async () => (await evict('node-1')) === 'going', 5)
-    expect(await guarded()).toEqual(['node-2', 'node-3'])
-    expect((await node('node-1')).status?.autoEvicting).toBe(false)
+    await until(async () => (await evict('node-1')) === 'going', 40)
     await cordon('node-1', false)
-    await until(async () => (await guarded()).join() === all.join(), 60)
+    await until(async () => (await guarded()).includes('node-1'), 60)
+    await seconds(5)
+    expect(await policyOf(fixture)).toBe('block-if-contains-last-replica')
+    expect(await held()).toEqual(['node-2', 'node-3'])
     expect(controls.verify('db').isIntact).toBe(true)
     expect(fixture.warned).toEqual([])
     await close()
   })
 
-  it('takes a move back when the node is uncordoned before it ended', async () => {
-    const fixture = await openOperatedLonghorn({
-      settings: { 'node-drain-policy': 'block-for-eviction' },
-      volumes: [pair],
-      timings: { rebuildBytesPerSecond: 1024 ** 2 },
-    })
-    const { controls, cordon, node, seconds, told, list, close } = fixture
-    await controls.attach('db', 'node-2')
-    await seconds(5)
-    const staying = await replicaOn(fixture, 'db', 'node-1')
-    await cordon('node-1')
-    await seconds(20)
-    await cordon('node-1', false)
-    await seconds(5)
-    expect(await told(staying)).toEqual(['Normal EvictionAutomatic', 'Normal EvictionCanceled'])
-    expect((await node('node-1')).status?.autoEvicting).toBe(false)
-    expect((await list(longhornReplicas)).filter(({ spec }) => spec?.evictionRequested === true)).toEqual([])
-    await close()
-  })
-
-  it('holds the node of the last replica by default, and lets go of one whose volume has a copy elsewhere', async () => {
+  it('nothing where Longhorn holds it for the same reason: a second budget would turn a refusal into an error', async () => {
     const fixture = await openOperatedLonghorn({ volumes: [single, { ...pair, placedOn: ['node-2', 'node-3'] }] })
-    const { controls, cordon, evict, guarded, placesOf, seconds, told, close } = fixture
+    const { controls, cordon, evict, guarded, held, placesOf, seconds, told, close } = fixture
     await controls.attach('solo', 'node-3')
     await controls.attach('db', 'node-3')
     await seconds(10)
@@ -76,27 +61,37 @@ describe('longhorn-drain in charge', () => {
     await cordon('node-2')
     await seconds(5)
     expect(await guarded()).toEqual(['node-1', 'node-3'])
-    expect(await evict('node-2')).toBe('going')
+    expect([await evict('node-2'), await held()]).toEqual(['going', []])
     await close()
   })
 
-  it('releases one of two nodes that hold the only two copies, never both', async () => {
+  it('a node that Longhorn has let go and that has the last copy by now: of the only two copies never both may go', async () => {
     const fixture = await openOperatedLonghorn({ volumes: [pair] })
-    const { controls, cordon, guarded, seconds, close } = fixture
+    const { api, controls, cordon, guarded, held, list, seconds, close } = fixture
     await controls.attach('db', 'node-3')
     await seconds(10)
-    await Promise.all([cordon('node-1'), cordon('node-2')])
-    for (let second = 0; second < 120; second += 1) {
-      await seconds(1)
-      expect((await guarded()).filter((name) => name !== 'node-3').length).toBeGreaterThanOrEqual(1)
-    }
+    await cordon('node-1')
+    await seconds(5)
+    expect(await guarded()).toEqual(['node-2', 'node-3'])
+    await cordon('node-2')
+    // As where its managers decide on what each has heard: Longhorn lets the other one go too.
+    const [last] = (await list(podDisruptionBudgets)).filter(
+      ({ spec }) => spec.selector?.matchLabels?.['longhorn.io/node'] === 'node-2',
+    )
+    await api.delete(podDisruptionBudgets, { namespace: longhornNamespace, name: last?.metadata.name ?? '' })
+    await seconds(2)
+    expect((await held()).length).toBeGreaterThanOrEqual(1)
     await close()
   })
 
   it('asks the server before it lets go: a copy that failed unheard protects nothing', async () => {
     let isDeaf = false
     const fixture = await openOperatedLonghorn(
-      { volumes: [pair], timings: { rebuildBytesPerSecond: 1 } },
+      {
+        volumes: [{ ...pair, labels: { 'cofferdam.io/node-drain-policy': 'block-for-eviction' } }],
+        settings: { 'node-drain-policy': 'always-allow' },
+        timings: { rebuildBytesPerSecond: 1 },
+      },
       {
         nodeCount: 2,
         api: ({ api }) =>
@@ -109,66 +104,31 @@ describe('longhorn-drain in charge', () => {
           }),
       },
     )
-    const { controls, cordon, guarded, replicasOf, seconds, close } = fixture
+    const { api, controls, cordon, held, seconds, close } = fixture
     await controls.attach('db', 'node-2')
     await seconds(10)
     await controls.detach('db')
-    await seconds(10)
     await cordon('node-1')
-    await seconds(5)
-    expect(await guarded()).toEqual(['node-2'])
-    await cordon('node-1', false)
-    await seconds(5)
+    await seconds(10)
+    expect(await held()).toContain('node-1')
     isDeaf = true
-    const key = { namespace: longhornNamespace, name: await replicaOn(fixture, 'db', 'node-2') }
-    const body = { spec: { failedAt: '2026-01-01T00:00:00Z', healthyAt: '' } }
-    await fixture.api.patch(longhornReplicas, key, { type: 'merge', body })
-    await cordon('node-1')
+    const failed = { namespace: longhornNamespace, name: await replicaOn(fixture, 'db', 'node-2') }
+    await api.patch(longhornReplicas, failed, {
+      type: 'merge',
+      body: { spec: { failedAt: '2026-01-01T00:00:00Z', healthyAt: '' } },
+    })
+    const labels = { 'cofferdam.io/node-drain-policy': 'block-if-contains-last-replica' }
+    const key = { namespace: longhornNamespace, name: 'db' }
+    await api.patch(longhornVolumes, key, { type: 'merge', body: { metadata: { labels } } })
     await seconds(30)
-    expect((await replicasOf('db')).map(({ spec }) => spec?.failedAt !== '')).toContain(true)
-    expect(await guarded()).toEqual(['node-1', 'node-2'])
-    await close()
-  })
-
-  it('empties a node on request of a user, and stops asking when that node falls silent', async () => {
-    const fixture = await openOperatedLonghorn({ volumes: [pair], timings: { rebuildBytesPerSecond: 1024 ** 2 } })
-    const { api, controls, node, seconds, told, world, close } = fixture
-    await controls.attach('db', 'node-2')
-    await seconds(5)
-    const leaving = await replicaOn(fixture, 'db', 'node-1')
-    const key = { namespace: longhornNamespace, name: 'node-1' }
-    const body = { spec: { allowScheduling: false, evictionRequested: true } }
-    await api.patch(longhornNodes, key, { type: 'merge', body })
-    await seconds(5)
-    expect(await told(leaving)).toEqual(['Normal EvictionUserRequested'])
-    expect((await node('node-1')).status?.autoEvicting).toBe(false)
-    world.kubelet.powerOff('node-1')
-    await seconds(90)
-    expect(await told(leaving)).toEqual(['Normal EvictionUserRequested', 'Normal KubernetesNodeNotReady'])
-    await close()
-  })
-
-  it('carries flags over from a Longhorn that had them in the status, once', async () => {
-    const fixture = await openOperatedLonghorn({ volumes: [pair] }, { isOurs: false })
-    const { api, annotate, list, node, seconds, written, close } = fixture
-    for (const { metadata } of await list(longhornReplicas)) {
-      const key = { namespace: longhornNamespace, name: metadata.name }
-      await api.patch(longhornReplicas, key, { type: 'merge', body: { spec: { evictionRequested: null } } })
-    }
-    await annotate('true')
-    await seconds(10)
-    expect((await list(longhornReplicas)).map(({ spec }) => spec?.evictionRequested)).toEqual([false, false])
-    expect((await node('node-1')).status?.autoEvicting).toBe(false)
-    expect(written.filter((write) => write.startsWith('patch replicas/'))).toHaveLength(2)
-    await seconds(600)
-    expect(written.filter((write) => write.startsWith('patch replicas/'))).toHaveLength(2)
+    expect(await held()).toContain('node-1')
     await close()
   })
 
   it('writes nothing while nothing changes', async () => {
-    const fixture = await openOperatedLonghorn({ volumes: [pair, single] })
+    const fixture = await openOperatedLonghorn({ volumes: [pair, single] }, stricter)
     await fixture.cordon('node-1')
-    await fixture.seconds(60)
+    await fixture.seconds(120)
     const before = [...fixture.written]
     await fixture.seconds(3_600)
     expect(fixture.written).toEqual(before)
@@ -181,7 +141,7 @@ describe('longhorn-drain in charge', () => {
       volumes: [single],
       settings: { 'node-drain-policy': 'block-everything' },
     })
-    const { controls, cordon, eventsAbout, guarded, list, seconds, close } = fixture
+    const { controls, cordon, eventsAbout, held, list, seconds, close } = fixture
     await controls.attach('solo', 'node-3')
     await seconds(10)
     expect(await eventsAbout('node-drain-policy')).toEqual([
@@ -189,58 +149,60 @@ describe('longhorn-drain in charge', () => {
     ])
     await cordon('node-1')
     await seconds(120)
-    expect(await guarded()).toEqual(all)
+    expect(await held()).toEqual(['node-1'])
     expect((await list(longhornReplicas)).some(({ spec }) => spec?.evictionRequested === true)).toBe(false)
     await close()
   })
 
-  it('never deletes a budget of somebody else, not even one with the name of an instance manager, and then lets none go', async () => {
-    const fixture = await openOperatedLonghorn({ volumes: [pair] })
-    const { api, cordon, eventsAbout, guarded, list, seconds, close } = fixture
-    const [first] = (await list(podDisruptionBudgets)).filter(
-      ({ spec }) => spec.selector?.matchLabels?.['longhorn.io/node'] === 'node-3',
+  it('never touches a budget of another client, not even one with the name of ours, and then lets none go', async () => {
+    const fixture = await openOperatedLonghorn(
+      { volumes: [pair] },
+      { isOurs: false, notes: { 'wanted-policy': 'block-for-eviction' } },
     )
-    const key = { namespace: longhornNamespace, name: first?.metadata.name ?? '' }
+    const { api, annotate, eventsAbout, held, list, seconds, close } = fixture
+    const [theirs] = (await list(podDisruptionBudgets)).filter(
+      ({ spec }) => spec.selector?.matchLabels?.['longhorn.io/node'] === 'node-1',
+    )
+    const key = { namespace: longhornNamespace, name: `cofferdam-hold-${theirs?.metadata.name}` }
     const foreign = {
       apiVersion: 'policy/v1',
       kind: 'PodDisruptionBudget',
       metadata: key,
       spec: { minAvailable: 1, selector: { matchLabels: { app: 'web' } } },
     }
-    await fixture.annotate(null)
-    await api.delete(podDisruptionBudgets, key)
     await api.create(podDisruptionBudgets, foreign)
-    await fixture.annotate('true')
-    await cordon('node-1')
-    await seconds(60)
-    expect(await guarded()).toEqual(['', 'node-1', 'node-2'])
+    await annotate('hold')
+    await seconds(10)
+    expect(await held()).toEqual(['', 'node-2'])
     expect((await api.get(podDisruptionBudgets, key)).spec).toEqual(foreign.spec)
     expect(await eventsAbout('node-drain-policy')).toEqual([
-      expect.stringContaining(`poddisruptionbudget/${key.name}: it has the name of the budget of an instance manager`),
+      expect.stringContaining(`poddisruptionbudget/${key.name}: it has the name of a budget of Cofferdam`),
     ])
     await close()
   })
 })
 
 describe('longhorn-drain beside a Longhorn that nobody handed over', () => {
-  it('only looks, until the setting is annotated, and again once the annotation is gone', async () => {
+  it('only observes, until the setting is annotated, and takes back what it did once the annotation is gone', async () => {
     const fixture = await openOperatedLonghorn(
-      { settings: { 'node-drain-policy': 'block-for-eviction' }, volumes: [pair] },
-      { isOurs: false },
+      { volumes: [pair] },
+      { isOurs: false, notes: { 'wanted-policy': 'block-for-eviction' } },
     )
-    const { annotate, cordon, guarded, seconds, written, close } = fixture
+    const { annotate, cordon, guarded, held, seconds, written, close } = fixture
     await cordon('node-3')
     await seconds(60)
     expect(written).toEqual([])
-    await annotate('true')
+    await annotate('hold')
     await seconds(5)
-    expect(await guarded()).toEqual(['node-1', 'node-2'])
+    expect(await held()).toEqual(['node-1', 'node-2'])
     await annotate(null)
+    await seconds(5)
+    expect([await held(), await policyOf(fixture)]).toEqual([[], 'block-if-contains-last-replica'])
     const before = [...written]
     await cordon('node-1')
     await seconds(120)
     expect(written).toEqual(before)
-    expect(await guarded()).toEqual(['node-1', 'node-2'])
+    expect(await guarded()).toEqual(['node-2'])
     await close()
   })
 })

@@ -9,8 +9,8 @@ type Answer = Pick<BudgetAnswer, 'wanted' | 'reason' | 'explanation'>
 export interface NodeState {
   readonly node: LonghornNodeView | undefined
   readonly isHeld: boolean
-  /** Whether Longhorn holds it for every reason that we have. */
-  readonly isHeldByLonghornToo: boolean
+  /** What else than engines holds the node, and whether Longhorn holds it for all of that too. Undefined: it was not asked. */
+  readonly reasons: 'none' | 'shared' | 'own' | undefined
   /** Where the node is cordoned or drained. */
   readonly answer: NodeAnswer | undefined
 }
@@ -23,13 +23,28 @@ export interface NodeState {
  * An instance manager that does not run keeps what it has.
  */
 export function budgetAnswers(index: LonghornIndex, nodeName: string, state: NodeState): BudgetAnswer[] {
-  return index.instanceManagersOn(nodeName).map((manager) => ({
-    instanceManager: manager.name,
-    node: nodeName,
-    isLonghornEnough:
-      index.longhornBudgets.has(manager.name) && (manager.type === 'engine' || state.isHeldByLonghornToo),
-    ...answerFor(index, manager, state),
-  }))
+  return index.instanceManagersOn(nodeName).map((manager) => {
+    const answer = answerFor(index, manager, state)
+    return {
+      instanceManager: manager.name,
+      node: nodeName,
+      hold: holdFor(index, manager, { ...state, ...answer }),
+      ...answer,
+    }
+  })
+}
+
+function holdFor(
+  { longhornBudgets }: LonghornIndex,
+  { name, type }: InstanceManagerView,
+  { node, reasons, wanted }: NodeState & Answer,
+): BudgetAnswer['hold'] {
+  if (wanted === 'leave') return 'welcome'
+  if (wanted === 'absent') return 'needless'
+  if (!longhornBudgets.has(name)) return 'needed'
+  if (type === 'engine' || reasons === 'none') return 'needless'
+  if (reasons === 'own') return 'needed'
+  return node?.isCordoned === true ? 'needless' : 'welcome'
 }
 
 function answerFor(index: LonghornIndex, manager: InstanceManagerView, { node, isHeld, answer }: NodeState): Answer {

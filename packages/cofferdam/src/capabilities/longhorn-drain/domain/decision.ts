@@ -20,8 +20,11 @@ export interface BudgetAnswer {
   readonly node: string
   /** `leave`: neither made nor deleted, as while the instance manager does not run. */
   readonly wanted: 'present' | 'absent' | 'leave'
-  /** Whether Longhorn's own budget does it: it is there, and stays for every reason that we have. Then none of ours is needed. */
-  readonly isLonghornEnough: boolean
+  /**
+   * Whether a budget of ours has to be there as well. `welcome`: it stays where it is, since Longhorn's is enough now and may not be
+   * later. `needless`: Longhorn's is enough on a node that is cordoned, or nothing has to be held.
+   */
+  readonly hold: 'needed' | 'welcome' | 'needless'
   readonly reason: Reason
   readonly explanation: string
 }

@@ -2,7 +2,7 @@ import { budgetAnswers } from './budget-answers.ts'
 import type { BudgetAnswer, EvictionAnswer, LonghornDecision, NodeAnswer } from './decision.ts'
 import { evictionAnswers } from './eviction-flags.ts'
 import { IndexedSnapshot, type Touched } from './longhorn-index.ts'
-import { isHeldByLonghornToo } from './longhorn-rule.ts'
+import { reasonsToHold } from './longhorn-rule.ts'
 import { nodeAnswer } from './node-answer.ts'
 import { isManagerHeld, isNodeHeld, nodeHolds } from './node-holds.ts'
 import { clusterProblems, volumeProblems } from './problems.ts'
@@ -136,17 +136,17 @@ export function createLonghornJudge(): LonghornJudge {
   function judgePlace(name: string): Place {
     const node = index.nodes.get(name)
     if (node === undefined) {
-      const state = { node, isHeld: true, isHeldByLonghornToo: false, answer: undefined }
+      const state = { node, isHeld: true, reasons: undefined, answer: undefined }
       return { budgets: budgetAnswers(index, name, state), evictions: [], nodes: [] }
     }
     const evictions = evictionAnswers(settled, node)
     const isAsked = node.isCordoned || node.isDraining
     const holds = isAsked || index.settings.mode === 'hold' ? nodeHolds(settled, name) : undefined
     const answer = isAsked && holds !== undefined ? nodeAnswer(settled, node, { holds, evictions }) : undefined
-    const isHeldToo = holds === undefined || isHeldByLonghornToo(index, node, holds)
+    const reasons = holds === undefined ? undefined : reasonsToHold(index, node, holds)
     const isHeld = isHeldAsSettled(name)
     return {
-      budgets: budgetAnswers(index, name, { node, isHeld, isHeldByLonghornToo: isHeldToo, answer }),
+      budgets: budgetAnswers(index, name, { node, isHeld, reasons, answer }),
       evictions,
       nodes: answer === undefined ? [] : [answer],
     }

@@ -5,23 +5,25 @@ import { isUnused } from './protection.ts'
 import type { DrainPolicy, LonghornNodeView, ReplicaView } from './snapshot.ts'
 
 /**
- * Whether Longhorn, by its own rules, holds a node at least for every reason that we have to hold it.
+ * Whether we have reasons to hold a node, and whether Longhorn, by its own rules, has every one of them too.
  *
  * While the node leaves, by the policy in force. Else also by the one that a guide puts back: Longhorn may let go as soon as it does.
  * Engines are left out: they hold a node in Longhorn under every policy.
  * Fails closed: what Longhorn may see differently counts as a reason that it does not have.
  */
-export function isHeldByLonghornToo(
+export function reasonsToHold(
   index: LonghornIndex,
   node: LonghornNodeView,
   { replicas, unreadable }: NodeHolds,
-): boolean {
+): 'none' | 'shared' | 'own' {
   const { inForce, atRest } = index.settings
-  if (unreadable.length > 0) return false
+  if (unreadable.length > 0) return 'own'
+  if (replicas.length === 0) return 'none'
   const policies = isLeaving(index.settings, node) ? [inForce] : [inForce, atRest]
-  return replicas.every(({ replica }) =>
+  const isShared = replicas.every(({ replica }) =>
     policies.every((policy) => policy.known && holdsByLonghorn(index, replica, policy.value)),
   )
+  return isShared ? 'shared' : 'own'
 }
 
 /** Whether Longhorn asks what else there is of its volume, or whether it is still there. */

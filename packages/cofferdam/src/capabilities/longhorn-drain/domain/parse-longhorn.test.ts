@@ -95,8 +95,8 @@ describe('nodes', () => {
       isUnschedulable: true,
       isAutoEvicting: true,
       disks: [
-        { uuid: 'u1', isEvictionAsked: true },
-        { uuid: 'u2', isEvictionAsked: false },
+        { name: 'd1', uuid: 'u1', isEvictionAsked: true, allowScheduling: false },
+        { name: 'd2', uuid: 'u2', isEvictionAsked: false, allowScheduling: false },
       ],
       takesReplicas: true,
     })

@@ -42,13 +42,12 @@ export function planHoldBudgets(observed: ObservedLonghorn, sha512Hex: Sha512Hex
   const kept = new Set<string>()
   const create: BudgetWrite[] = []
   const taken: string[] = []
-  for (const { instanceManager, wanted, isLonghornEnough } of decision.budgets) {
+  for (const { instanceManager, hold } of decision.budgets) {
     const manager = managers.get(instanceManager)
     const name = holdNameOf(instanceManager)
     const seen = byName.get(name)
-    if (wanted === 'leave') kept.add(name)
-    if (wanted !== 'present' || isLonghornEnough || manager === undefined) continue
-    kept.add(name)
+    if (hold !== 'needless') kept.add(name)
+    if (hold !== 'needed' || manager === undefined) continue
     const budget = buildHoldBudget(manager, sha512Hex)
     if (seen === undefined) create.push({ verb: 'create', budget })
     else if (!hasOwnLabel(seen)) taken.push(name)

@@ -25,11 +25,10 @@ export function findReverted(
 ): readonly RevertedWrite[] {
   if (written.size === 0) return []
   const there = new Map(budgets.map(({ metadata }) => [metadata.name, metadata.uid]))
-  return decision.budgets.flatMap(({ instanceManager, node, wanted, isLonghornEnough }): RevertedWrite[] => {
+  return decision.budgets.flatMap(({ instanceManager, node, hold }): RevertedWrite[] => {
     const name = holdNameOf(instanceManager)
     const uid = written.get(name)
-    const isWanted = wanted === 'present' && !isLonghornEnough
-    return uid === undefined || !isWanted || there.get(name) === uid
+    return uid === undefined || hold !== 'needed' || there.get(name) === uid
       ? []
       : [{ kind: 'poddisruptionbudget', name, node }]
   })

@@ -20,8 +20,10 @@ export interface OperatedLonghorn extends LonghornFixture {
   readonly warned: unknown[]
   /** Nodes whose instance managers are covered by a budget, sorted. */
   readonly guarded: () => Promise<string[]>
-  /** Evicts the instance managers of the node; tells what the API server said. */
-  readonly evict: (node: string) => Promise<'going' | 'refused'>
+  /** Nodes whose instance managers a budget of ours holds, sorted. */
+  readonly held: () => Promise<string[]>
+  /** Evicts the instance managers of the node; tells what the API server said. Without the guard, two budgets are an error. */
+  readonly evict: (node: string) => Promise<'going' | 'refused' | 'error'>
   /** Writes the annotation `cofferdam.io/manage` of the setting, or another one that is named without our prefix. */
   readonly annotate: (value: string | null, name?: string) => Promise<void>
   /** What the eviction guard writes on a Kubernetes node when somebody asks for the eviction of one of its pods. */
@@ -90,12 +92,20 @@ export async function openOperatedLonghorn(
         .map(({ spec }) => spec.selector?.matchLabels?.['longhorn.io/node'] ?? '')
         .sort()
     },
+    async held() {
+      const { items } = await api.list(podDisruptionBudgets, { namespace: longhornNamespace })
+      return items
+        .filter(({ metadata }) => metadata.name.startsWith('cofferdam-hold-'))
+        .map(({ spec }) => spec.selector?.matchLabels?.['longhorn.io/node'] ?? '')
+        .sort()
+    },
     async evict(node) {
       try {
         await fixture.evictInstanceManagers(node)
         return 'going'
       } catch (error) {
         if (hasReason(error, 'TooManyRequests')) return 'refused'
+        if (String(error).includes('more than one PodDisruptionBudget')) return 'error'
         throw error
       }
     },
