@@ -1,5 +1,6 @@
 import type { BudgetAnswer, NodeAnswer } from './decision.ts'
 import type { LonghornIndex } from './longhorn-index.ts'
+import type { HoldReasons } from './longhorn-rule.ts'
 import { isManagerHeld } from './node-holds.ts'
 import type { InstanceManagerView, LonghornNodeView } from './snapshot.ts'
 
@@ -9,8 +10,8 @@ type Answer = Pick<BudgetAnswer, 'wanted' | 'reason' | 'explanation'>
 export interface NodeState {
   readonly node: LonghornNodeView | undefined
   readonly isHeld: boolean
-  /** What else than engines holds the node, and whether Longhorn holds it for all of that too. Undefined: it was not asked. */
-  readonly reasons: 'none' | 'shared' | 'own' | undefined
+  /** Undefined: they are not known. */
+  readonly reasons: HoldReasons | undefined
   /** Where the node is cordoned or drained. */
   readonly answer: NodeAnswer | undefined
 }
@@ -41,8 +42,9 @@ function holdFor(
 ): BudgetAnswer['hold'] {
   if (wanted === 'leave') return 'welcome'
   if (wanted === 'absent') return 'needless'
-  if (!longhornBudgets.has(name)) return 'needed'
-  if (type === 'engine' || reasons === 'none') return 'needless'
+  // Longhorn makes its own when it comes to it: an instance manager that has just started has none yet.
+  if (!longhornBudgets.has(name)) return reasons === 'none' ? 'welcome' : 'needed'
+  if (type === 'engine' || reasons === 'none' || reasons === 'engines') return 'needless'
   if (reasons === 'own') return 'needed'
   return node?.isCordoned === true ? 'needless' : 'welcome'
 }

@@ -4,21 +4,23 @@ import type { NodeHolds } from './node-holds.ts'
 import { isUnused } from './protection.ts'
 import type { DrainPolicy, LonghornNodeView, ReplicaView } from './snapshot.ts'
 
+/** `shared`: Longhorn has them too. `engines`: nothing else holds the node, and engines hold it in Longhorn under every policy. */
+export type HoldReasons = 'none' | 'engines' | 'shared' | 'own'
+
 /**
  * Whether we have reasons to hold a node, and whether Longhorn, by its own rules, has every one of them too.
  *
  * While the node leaves, by the policy in force. Else also by the one that a guide puts back: Longhorn may let go as soon as it does.
- * Engines are left out: they hold a node in Longhorn under every policy.
  * Fails closed: what Longhorn may see differently counts as a reason that it does not have.
  */
 export function reasonsToHold(
   index: LonghornIndex,
   node: LonghornNodeView,
-  { replicas, unreadable }: NodeHolds,
-): 'none' | 'shared' | 'own' {
+  { engines, replicas, unreadable }: NodeHolds,
+): HoldReasons {
   const { inForce, atRest } = index.settings
   if (unreadable.length > 0) return 'own'
-  if (replicas.length === 0) return 'none'
+  if (replicas.length === 0) return engines.length === 0 ? 'none' : 'engines'
   const policies = isLeaving(index.settings, node) ? [inForce] : [inForce, atRest]
   const isShared = replicas.every(({ replica }) =>
     policies.every((policy) => policy.known && holdsByLonghorn(index, replica, policy.value)),
