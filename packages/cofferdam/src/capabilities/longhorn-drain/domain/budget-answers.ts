@@ -11,6 +11,8 @@ export interface NodeState {
   readonly isHeld: boolean
   /** Whether Longhorn holds it for every reason that we have. */
   readonly isHeldByLonghornToo: boolean
+  /** Nothing rests on it: Longhorn makes its own budget when it comes to it. */
+  readonly isBare: boolean
   /** Where the node is cordoned or drained. */
   readonly answer: NodeAnswer | undefined
 }
@@ -27,7 +29,8 @@ export function budgetAnswers(index: LonghornIndex, nodeName: string, state: Nod
     instanceManager: manager.name,
     node: nodeName,
     isLonghornEnough:
-      index.longhornBudgets.has(manager.name) && (manager.type === 'engine' || state.isHeldByLonghornToo),
+      (index.longhornBudgets.has(manager.name) || state.isBare) &&
+      (manager.type === 'engine' || state.isHeldByLonghornToo),
     ...answerFor(index, manager, state),
   }))
 }

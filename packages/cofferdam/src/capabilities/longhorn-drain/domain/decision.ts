@@ -20,7 +20,10 @@ export interface BudgetAnswer {
   readonly node: string
   /** `leave`: neither made nor deleted, as while the instance manager does not run. */
   readonly wanted: 'present' | 'absent' | 'leave'
-  /** Whether Longhorn's own budget does it: it is there, and stays for every reason that we have. Then none of ours is needed. */
+  /**
+   * Whether Longhorn's own budget does it: it is there and stays for every reason that we have, or there is no reason yet. Then
+   * none of ours is needed.
+   */
   readonly isLonghornEnough: boolean
   readonly reason: Reason
   readonly explanation: string

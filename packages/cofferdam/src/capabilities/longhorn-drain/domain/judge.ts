@@ -136,7 +136,7 @@ export function createLonghornJudge(): LonghornJudge {
   function judgePlace(name: string): Place {
     const node = index.nodes.get(name)
     if (node === undefined) {
-      const state = { node, isHeld: true, isHeldByLonghornToo: false, answer: undefined }
+      const state = { node, isHeld: true, isHeldByLonghornToo: false, isBare: false, answer: undefined }
       return { budgets: budgetAnswers(index, name, state), evictions: [], nodes: [] }
     }
     const evictions = evictionAnswers(settled, node)
@@ -144,9 +144,10 @@ export function createLonghornJudge(): LonghornJudge {
     const holds = isAsked || index.settings.mode === 'hold' ? nodeHolds(settled, name) : undefined
     const answer = isAsked && holds !== undefined ? nodeAnswer(settled, node, { holds, evictions }) : undefined
     const isHeldToo = holds === undefined || isHeldByLonghornToo(index, node, holds)
+    const isBare = holds !== undefined && holds.engines.length + holds.replicas.length + holds.unreadable.length === 0
     const isHeld = isHeldAsSettled(name)
     return {
-      budgets: budgetAnswers(index, name, { node, isHeld, isHeldByLonghornToo: isHeldToo, answer }),
+      budgets: budgetAnswers(index, name, { node, isHeld, isHeldByLonghornToo: isHeldToo, isBare, answer }),
       evictions,
       nodes: answer === undefined ? [] : [answer],
     }
