@@ -14,15 +14,15 @@ afterEach(async () => {
 })
 
 const names = ['node-1', 'node-2', 'node-3']
-const rows = [null, 'guide', 'owner'].flatMap((mode) => drainPolicies.map((policy) => [mode, policy] as const))
+const rows = [null, 'guide', 'hold'].flatMap((mode) => drainPolicies.map((policy) => [mode, policy] as const))
 
 async function open(mode: string | null, policy: string, seed = 1): Promise<void> {
   fixture = await openLonghornFixture(
-    { volumes: [single, pair, trio], ownDrainHandling: mode !== 'owner' },
+    { volumes: [single, pair, trio] },
     { policy, seed, annotations: { 'cofferdam.io/manage': mode } },
   )
   await writeOperatorLease(fixture)
-  followed = followLonghorn(fixture, mode === 'owner')
+  followed = followLonghorn(fixture, mode === 'hold')
 }
 
 it.each(rows)(

@@ -12,18 +12,19 @@ afterEach(async () => {
 })
 
 it.each([
-  ['owner', 'block-for-eviction', 'NoPlaceForReplica'],
+  ['hold', 'block-for-eviction', 'NoPlaceForReplica'],
+  ['guide', 'block-for-eviction', 'NoPlaceForReplica'],
   [null, 'block-if-contains-last-replica', 'LastReplica'],
 ] as const)(
   'mode %s, %s: a node that is drained is held or free for explain, status, the page and the API server alike',
   async (mode, policy, reason) => {
     fixture = await openLonghornFixture(
-      { volumes: [single, pair], ownDrainHandling: mode !== 'owner' },
+      { volumes: [single, pair] },
       { policy, annotations: { 'cofferdam.io/manage': mode } },
     )
     await writeOperatorLease(fixture)
     fixture.operate()
-    followed = followLonghorn(fixture, mode === 'owner')
+    followed = followLonghorn(fixture, mode === 'hold')
     await fixture.seconds(5)
     await fixture.use('db', 'node-2')
     await fixture.use('solo', 'node-3')

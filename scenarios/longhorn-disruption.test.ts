@@ -1,4 +1,5 @@
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { wantedPolicyAnnotation } from '@cofferdam/product/capabilities/longhorn-drain/domain/drain-settings.ts'
 import { afterEach, expect, it } from 'vitest'
 import { type LonghornFixture, openLonghornFixture } from './testing/longhorn-fixture.ts'
 
@@ -13,8 +14,12 @@ const volumes = [
 ]
 const isCordoned = (node: string) => fixture.views.of(nodes).get(node)?.spec?.unschedulable === true
 
-async function open(): Promise<void> {
-  fixture = await openLonghornFixture({ volumes, timings: { rebuildBytesPerSecond: 8 * mib } })
+/** The setting lets go what has another copy; while a node leaves, more than that is wanted. */
+async function open(wanted: string): Promise<void> {
+  fixture = await openLonghornFixture(
+    { volumes, timings: { rebuildBytesPerSecond: 8 * mib } },
+    { policy: 'block-if-contains-last-replica', annotations: { [wantedPolicyAnnotation]: wanted } },
+  )
   fixture.operate()
   await fixture.use('db', 'node-2')
   await fixture.use('solo', 'node-1', 'node-2')
@@ -22,7 +27,7 @@ async function open(): Promise<void> {
 }
 
 it('a node that is to be removed is cordoned, all of its replicas move, and then it may go', async () => {
-  await open()
+  await open('block-for-eviction')
   const start = fixture.clock.now()
   fixture.trace.chapter('node-1 is to be removed')
   await fixture.request('remove-1', { nodeName: 'node-1', intent: 'Remove' })
@@ -31,19 +36,21 @@ it('a node that is to be removed is cordoned, all of its replicas move, and then
   expect([...fixture.placesOf('db'), ...fixture.placesOf('solo')]).not.toContain('node-1')
   expect(fixture.robustnessSince('db', start)).not.toContain('degraded')
   expect(fixture.guarded()).toEqual(['node-2', 'node-3'])
+  expect(fixture.policyInForce()).toBe('block-for-eviction')
   expect(fixture.isIntact('db', 'solo')).toBe(true)
   expect(fixture.oracle.violations).toEqual([])
   await expect(fixture.trace.text()).toMatchFileSnapshot('./longhorn-removal.golden.txt')
 })
 
 it('a node that reboots moves only the last copy; what stays on it is whole again before the request is completed', async () => {
-  await open()
+  await open('block-for-eviction-if-contains-last-replica')
   await fixture.request('reboot-1', { nodeName: 'node-1' })
   await fixture.until('it may go', () => fixture.phaseOf('reboot-1') === 'Drained', 300)
   expect([fixture.placesOf('db'), fixture.placesOf('solo').includes('node-1')]).toEqual([['node-1', 'node-2'], false])
   fixture.world.kubelet.reboot('node-1', 60)
   await fixture.until('it is completed', () => fixture.phaseOf('reboot-1') === 'Completed', 600)
   await fixture.until('db is healthy', () => fixture.robustnessOf('db') === 'healthy', 120)
+  expect(fixture.policyInForce()).toBe('block-if-contains-last-replica')
   expect([isCordoned('node-1'), fixture.flags(), fixture.placesOf('db')]).toEqual([false, [], ['node-1', 'node-2']])
   expect(fixture.isIntact('db', 'solo')).toBe(true)
   expect(fixture.oracle.violations).toEqual([])

@@ -1,6 +1,7 @@
-import { longhornNamespace, longhornReplicas } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { longhornNamespace, longhornNodes } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
-import { manageAnnotation } from '@cofferdam/product/capabilities/longhorn-drain/domain/drain-settings.ts'
+import { restoresAnnotation } from '@cofferdam/product/capabilities/longhorn-drain/domain/drain-settings.ts'
+import { askedAnnotation } from '@cofferdam/product/capabilities/longhorn-drain/domain/guidance-marks.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type LonghornFixture, openLonghornFixture } from './testing/longhorn-fixture.ts'
 
@@ -9,6 +10,13 @@ afterEach(() => fixture.close())
 
 const slowly = { rebuildBytesPerSecond: 16 * 1024 ** 2 }
 const mib = 1024 ** 2
+const roleBindings = {
+  group: 'rbac.authorization.k8s.io',
+  version: 'v1',
+  plural: 'rolebindings',
+  kind: 'RoleBinding',
+  namespaced: true,
+}
 
 describe('the test plans of the design', () => {
   it('block-for-eviction: the replica moves while the drain waits, and the volume is never degraded (26)', async () => {
@@ -44,7 +52,8 @@ describe('the test plans of the design', () => {
     expect([fixture.autoEvicting(), fixture.flags()]).toEqual([[], []])
     expect(fixture.robustnessSince('db', start)).toEqual(['healthy'])
     expect(fixture.isIntact('db')).toBe(true)
-    expect(await fixture.told(leaving)).toEqual(['EvictionAutomatic'])
+    expect(await fixture.toldByLonghorn(leaving)).toEqual(['EvictionAutomatic'])
+    expect(fixture.held()).toEqual([])
     expect(fixture.guarded()).toEqual(['node-1', 'node-2', 'node-3'])
     expect([fixture.oracle.rebuilds(), fixture.oracle.violations]).toEqual([1, []])
     await expect(fixture.trace.text()).toMatchFileSnapshot('./longhorn-block-for-eviction.golden.txt')
@@ -97,7 +106,10 @@ describe('the test plans of the design', () => {
     expect(fixture.replicasOf('trio').map(({ metadata }) => metadata.name)).toEqual(names)
     expect([fixture.autoEvicting(), fixture.flags()]).toEqual([[], []])
     expect(fixture.isIntact('solo', 'trio')).toBe(true)
-    expect([await fixture.told(moved), await fixture.told(stayed)]).toEqual([['EvictionAutomatic'], []])
+    expect([await fixture.toldByLonghorn(moved), await fixture.toldByLonghorn(stayed)]).toEqual([
+      ['EvictionAutomatic'],
+      [],
+    ])
     expect([fixture.oracle.rebuilds(), fixture.oracle.violations]).toEqual([2, []])
     await expect(fixture.trace.text()).toMatchFileSnapshot('./longhorn-last-replica.golden.txt')
   })
@@ -130,7 +142,7 @@ describe('the test plans of the design', () => {
     expect([fixture.autoEvicting(), fixture.flags()]).toEqual([[], []])
     expect(fixture.replicasOf('trio').map(({ metadata }) => metadata.name)).toEqual(names)
     expect(fixture.isIntact('trio')).toBe(true)
-    expect(await fixture.told(leaving)).toEqual(['EvictionAutomatic', 'EvictionCanceled'])
+    expect(await fixture.toldByLonghorn(leaving)).toEqual(['EvictionAutomatic', 'EvictionCanceled'])
     expect([fixture.oracle.rebuilds(), fixture.oracle.violations]).toEqual([0, []])
     await expect(fixture.trace.text()).toMatchFileSnapshot('./longhorn-unschedulable.golden.txt')
   })
@@ -158,7 +170,7 @@ describe('the oracle', () => {
     ])
   })
 
-  it('sees flags that contradict each other, and bytes that are not those that were written', async () => {
+  it('sees bytes that are not those that were written', async () => {
     fixture = await openLonghornFixture({
       volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }],
     })
@@ -168,15 +180,34 @@ describe('the oracle', () => {
     fixture.controls.corruptBlock(fixture.replicaOn('db', 'node-2'), 3)
     await fixture.drained('node-1')
     expect(fixture.oracle.violations).toEqual(['db has other bytes than were written, in 2 copies'])
-    fixture.controls.setRate(0)
-    await fixture.annotate({ [manageAnnotation]: null })
-    const key = { namespace: longhornNamespace, name: fixture.replicaOn('db', 'node-2') }
-    await fixture.api.patch(longhornReplicas, key, { type: 'merge', body: { spec: { evictionRequested: true } } })
+  })
+
+  it('sees an instance manager with a last copy and without a budget, and what was asked for a drain and is not taken back', async () => {
+    fixture = await openLonghornFixture(
+      { volumes: [{ name: 'solo', numberOfReplicas: 1, placedOn: ['node-1'], sizeBytes: 64 * mib }] },
+      { policy: 'always-allow' },
+    )
+    // An operator without any rights in the namespace is as good as one that forgets.
+    await fixture.api.deleteCollection(roleBindings, { namespace: longhornNamespace })
+    fixture.operate()
+    await fixture.use('solo', 'node-2')
+    await fixture.cordon('node-1')
+    await fixture.seconds(5)
+    const mark = { metadata: { annotations: { [askedAnnotation]: '{"disks":{}}' } } }
+    await fixture.api.patch(
+      longhornNodes,
+      { namespace: longhornNamespace, name: 'node-2' },
+      { type: 'merge', body: mark },
+    )
+    await fixture.annotate({ [restoresAnnotation]: 'always-allow' })
+    await fixture.setPolicy('block-if-contains-last-replica')
+    await fixture.seconds(5)
+    await fixture.cordon('node-1', false)
     await fixture.seconds(10)
     expect(fixture.oracle.violations).toEqual([
-      'db has other bytes than were written, in 2 copies',
-      'node-2 says autoEvicting false with 1 replicas that a policy moves',
-      'node-2 takes pods, and 1 replicas of it are still told to go',
+      'the instance manager of node-1 has the last copy of solo, and no budget',
+      'node-2 takes pods, and its disks are still asked for',
+      'no node leaves, and block-if-contains-last-replica is still in force',
     ])
   })
 })

@@ -1,4 +1,5 @@
 import type { Event } from '@cofferdam/kubernetes/api/core.ts'
+import { budgetsOf, isOutsideBudgets } from '@cofferdam/kubernetes/api/disruption-rules.ts'
 import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import {
   type LonghornReplica,
@@ -9,12 +10,14 @@ import {
   longhornSettings,
   longhornVolumes,
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import {
   customResourceDefinitions,
   events,
   namespaces,
   nodes,
   podDisruptionBudgets,
+  pods,
   statefulSets,
 } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
@@ -34,8 +37,10 @@ import { openLine } from './cut-line.ts'
 import { type Drain, startDrain } from './drainer.ts'
 import { openGuardedServer } from './guarded-server.ts'
 import type { StagedOperator } from './lock-fixture.ts'
-import { type LonghornOracle, nodeOfBudget, watchLonghorn } from './longhorn-oracle.ts'
+import { dryRunEviction } from './longhorn-agreement.ts'
+import { isHold, isManagerPod, type LonghornOracle, nodeOfBudget, watchLonghorn } from './longhorn-oracle.ts'
 import { plain, recordLonghorn } from './longhorn-recorder.ts'
+import { watchOwnWrites } from './longhorn-writes.ts'
 import { type OperateOptions, openOperators } from './staged-operators.ts'
 import { openTrace, type Trace } from './trace.ts'
 
@@ -81,12 +86,20 @@ export interface LonghornFixture {
   /** Nodes that hold a replica that was told to go, as `db on node-1`. */
   flags(): string[]
   autoEvicting(): string[]
-  /** Nodes whose instance managers are covered by a budget, sorted. */
+  /** Nodes whose instance managers are covered by a budget, whosever it is, sorted. */
   guarded(): string[]
+  /** Nodes whose instance managers are held by a budget of Cofferdam, sorted. */
+  held(): string[]
+  /** Disks that Longhorn is asked to empty, as `default-disk on node-1`. */
+  askedDisks(): string[]
+  /** What the setting `node-drain-policy` says now. */
+  policyInForce(): string
   /** Reasons of the operator's own events about an object, or about all of them, in order. */
   told(name?: string): Promise<string[]>
   /** The notes of the operator's own events about an object. */
   notes(name: string): Promise<string[]>
+  /** Reasons of Longhorn's events about an object, in order. */
+  toldByLonghorn(name: string): Promise<string[]>
   /** Longhorn's own controllers stand still from now on; what it runs goes on. */
   stopLonghorn(): void
   isIntact(...volumes: readonly string[]): boolean
@@ -103,7 +116,7 @@ export interface LonghornFixtureOptions {
 const stepMs = 500
 const shop = 'shop'
 
-/** Nodes with Longhorn on them and its volumes made, in our charge, before any operator has come. */
+/** Nodes with a Longhorn on them that decides as released, its volumes made, held by us once an operator has come. */
 export async function openLonghornFixture(
   description: LonghornDescription = {},
   { nodeCount = 3, seed = 1, policy = 'block-for-eviction', annotations = {} }: LonghornFixtureOptions = {},
@@ -134,7 +147,10 @@ export async function openLonghornFixture(
   const trace = openTrace(clock)
   const tell = (line: string) => trace.tell(plain(line, views))
   const operators = openOperators({
-    api: operatorApi,
+    api: watchOwnWrites(operatorApi, {
+      blame: (sentence) => oracle.blame(sentence),
+      removes: (replica) => oracle.lookAtRemoval(replica),
+    }),
     clock,
     random,
     guard,
@@ -157,6 +173,22 @@ export async function openLonghornFixture(
       await clock.advance(Math.min(stepMs, end - clock.now()))
       oracle.look()
       operators.look()
+      if (operators.isGuarded()) await lookAtDoubled()
+    }
+  }
+
+  /** A pod under two budgets is answered with 500, at which a drain gives up; the guard answers before that. */
+  async function lookAtDoubled(): Promise<void> {
+    const budgets = [...views.of(podDisruptionBudgets).values()]
+    const doubled = [...views.of(pods).values()].filter(
+      (pod) => isManagerPod(pod) && !isOutsideBudgets(pod) && budgetsOf(pod, budgets).length > 1,
+    )
+    for (const pod of doubled) {
+      const code = await dryRunEviction(api, pod)
+      if (code !== 429 && code !== 404)
+        oracle.blame(
+          `the instance manager of ${pod.spec.nodeName} is under two budgets, and its eviction answered with ${code}`,
+        )
     }
   }
 
@@ -181,19 +213,30 @@ export async function openLonghornFixture(
     [...views.of(longhornReplicas).values()]
       .filter(({ spec }) => spec?.volumeName === volume)
       .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
-  const ownEvents = async (name?: string): Promise<Event[]> => {
+  const eventsOf = async (component: RegExp, name?: string): Promise<Event[]> => {
     const { items } = await api.list(events)
     return items
       .filter(
         ({ source, involvedObject }) =>
-          source?.component === 'cofferdam' && (name === undefined || involvedObject.name === name),
+          component.test(source?.component ?? '') && (name === undefined || involvedObject.name === name),
       )
       .sort((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
   }
 
+  const ownEvents = (name?: string) => eventsOf(/^cofferdam$/, name)
+
   function drain(nodeName: string): StagedDrain {
     const line = openLine()
-    return { ...startDrain({ api: line.api(api), clock, tell }, nodeName), giveUp: () => line.cut() }
+    const started = startDrain({ api: line.api(api), clock, tell }, nodeName)
+    started.ended.catch((error: Error) => {
+      if (!line.isCut && operators.isGuarded()) oracle.blame(`the drain of ${nodeName} gave up: ${error.message}`)
+    })
+    return { ...started, giveUp: () => line.cut() }
+  }
+
+  const covered = (isOne: (budget: PodDisruptionBudget) => boolean): string[] => {
+    const found = [...views.of(podDisruptionBudgets).values()].filter(isOne).flatMap((one) => nodeOfBudget(one) ?? [])
+    return [...new Set(found)].sort()
   }
 
   views.of(longhornReplicas)
@@ -288,9 +331,20 @@ export async function openLonghornFixture(
         .filter(({ status }) => status?.autoEvicting === true)
         .map(({ metadata }) => metadata.name)
         .sort(),
-    guarded: () => [...views.of(podDisruptionBudgets).values()].flatMap((budget) => nodeOfBudget(budget) ?? []).sort(),
+    guarded: () => covered(() => true),
+    held: () => covered(isHold),
+    askedDisks: () =>
+      [...views.of(longhornNodes).values()]
+        .flatMap(({ metadata, spec }) =>
+          Object.entries(spec?.disks ?? {})
+            .filter(([, disk]) => disk.evictionRequested === true)
+            .map(([disk]) => `${disk} on ${metadata.name}`),
+        )
+        .sort(),
+    policyInForce: () => views.of(longhornSettings).get(`${longhornNamespace}/${drainPolicySetting}`)?.value ?? '',
     told: async (name) => (await ownEvents(name)).map(({ reason }) => reason ?? ''),
     notes: async (name) => (await ownEvents(name)).map(({ message }) => message ?? ''),
+    toldByLonghorn: async (name) => (await eventsOf(/^longhorn-/, name)).map(({ reason }) => reason ?? ''),
     stopLonghorn,
     isIntact: (...names) => names.every((name) => controls.verify(name).isIntact),
     async close() {

@@ -1,5 +1,6 @@
+import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { budgetsOf } from '@cofferdam/kubernetes/api/disruption-rules.ts'
 import {
-  type LonghornNode,
   type LonghornReplica,
   type LonghornVolume,
   longhornInstanceManagers,
@@ -11,11 +12,20 @@ import {
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
-import { nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import { nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import {
+  manageAnnotation,
+  restoresAnnotation,
+  wantedPolicyAnnotation,
+} from '@cofferdam/product/capabilities/longhorn-drain/domain/drain-settings.ts'
+import { askedAnnotation } from '@cofferdam/product/capabilities/longhorn-drain/domain/guidance-marks.ts'
 import { drainPolicyLabel, drainPolicySetting } from '@cofferdam/product/capabilities/longhorn-drain/domain/policy.ts'
+import { holdPrefix } from '@cofferdam/product/shared/exchanged-budget.ts'
+import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import type { Views } from '@cofferdam/simulator/world/actor.ts'
 import type { LonghornControls } from '@cofferdam/simulator/world/longhorn/longhorn-controls.ts'
+import { isReady } from '@cofferdam/simulator/world/pod-facts.ts'
 
 export interface LonghornOraclePorts {
   readonly views: Views
@@ -23,7 +33,7 @@ export interface LonghornOraclePorts {
   readonly verify: LonghornControls['verify']
   /** Whether the machine runs, whatever the API server has heard of it. */
   readonly isOn: (node: string) => boolean
-  /** Somebody is there to set flags right, and has been for a while. */
+  /** An operator is there that holds what must stay, and has been for a while. */
   readonly isAttended: () => boolean
 }
 
@@ -44,13 +54,19 @@ export interface LonghornOracle {
   excuse(volume: string): void
   /** All is whole again: from now on machines that fell out before excuse nothing. */
   forgetOutages(): void
+  /** What is seen elsewhere and must not be. */
+  blame(sentence: string): void
+  /** The operator is about to delete this replica. */
+  lookAtRemoval(replica: string): void
   /** Looks at all that must hold whenever nothing is being written. */
   look(): void
   stop(): void
 }
 
-/** A change of flags takes a write each; in this many looks all of them are done. */
+/** What is taken back takes a write each; in this many looks all of them are done. */
 const patientLooks = 6
+/** A budget that Longhorn lets go is replaced as soon as that is heard. */
+const coverLooks = 2
 /** What was decided under one policy may be carried out a moment after it was changed. */
 const policyEchoMs = 2_000
 
@@ -58,8 +74,10 @@ const policyEchoMs = 2_000
  * Sees the true state and says where a promise was broken.
  *
  * Guarantees: no budget goes while an engine runs under it, nor while it covers a copy that no other budget of a machine
- * that runs stands in for; no volume loses its last healthy copy but by a machine that fell out or by the story's own hand;
- * every copy that becomes healthy holds what was written, byte for byte; flags of replicas and nodes say the same.
+ * that runs stands in for; where Cofferdam holds, no instance manager with such a copy is without a budget; no volume loses its
+ * last healthy copy but by a machine that fell out or by the story's own hand; every copy that becomes healthy holds what was
+ * written, byte for byte; what was asked of Longhorn for a drain is taken back after it; of Longhorn's objects nothing is
+ * written that is not for users, and no copy is deleted that a volume wants.
  */
 export function watchLonghorn(ports: LonghornOraclePorts): LonghornOracle {
   const { views, clock, isOn, isAttended, verify } = ports
@@ -74,6 +92,8 @@ export function watchLonghorn(ports: LonghornOraclePorts): LonghornOracle {
   const volumes = views.of(longhornVolumes)
   const budgets = views.of(podDisruptionBudgets)
   const settings = views.of(longhornSettings)
+  const managerPods = views.of(pods)
+  const requests = views.of(nodeDisruptions)
   let policies: readonly { readonly value: string; readonly untilMs: number }[] = []
   let rebuilds = 0
 
@@ -81,14 +101,15 @@ export function watchLonghorn(ports: LonghornOraclePorts): LonghornOracle {
     if (!violations.includes(sentence)) violations.push(sentence)
   }
   const copiesOf = (volume: string) => [...replicas.values()].filter(({ spec }) => spec?.volumeName === volume)
-  const setting = () => settings.get(`${longhornNamespace}/${drainPolicySetting}`)?.value ?? ''
+  const setting = () => settings.get(`${longhornNamespace}/${drainPolicySetting}`)
+  const noteOf = (key: string) => setting()?.metadata.annotations?.[key]
 
   const wasOff = (node: string) => node !== '' && (wereOff.has(node) || !isOn(node))
 
   function mayBeLost(replica: LonghornReplica): boolean {
     const own = volumes.get(`${longhornNamespace}/${replica.spec?.volumeName}`)?.metadata.labels?.[drainPolicyLabel]
     const recent = policies.filter(({ untilMs }) => untilMs >= clock.now()).map(({ value }) => value)
-    const said = own === undefined ? [setting(), ...recent] : [own]
+    const said = own === undefined ? [setting()?.value, noteOf(wantedPolicyAnnotation), ...recent] : [own]
     const isStopped = replica.spec?.desireState === 'stopped' && replica.status?.currentState === 'stopped'
     return said.includes('always-allow') || (isStopped && said.includes('allow-if-replica-is-stopped'))
   }
@@ -99,19 +120,45 @@ export function watchLonghorn(ports: LonghornOraclePorts): LonghornOracle {
     return [...budgets.values()].some((budget) => nodeOfBudget(budget) === node.metadata.name)
   }
 
+  /** Volumes whose only copy under a budget would be the one on this node. */
+  function restingOn(node: string): string[] {
+    return [...replicas.values()]
+      .filter((replica) => replica.spec?.nodeID === node && isHealthy(replica) && !mayBeLost(replica))
+      .map(({ spec }) => spec?.volumeName ?? '')
+      .filter((volume) => {
+        const others = copiesOf(volume).filter((copy) => copy.spec?.nodeID !== node && isHealthy(copy))
+        return !others.some(isCovered)
+      })
+  }
+
   function lookAtRelease(budget: PodDisruptionBudget): void {
     const node = nodeOfBudget(budget)
-    const manager = views.of(longhornInstanceManagers).get(`${longhornNamespace}/${budget.metadata.name}`)
+    const name = budget.metadata.name.replace(holdPrefix, '')
+    const manager = views.of(longhornInstanceManagers).get(`${longhornNamespace}/${name}`)
     if (node === undefined || manager === undefined || [...budgets.values()].some((one) => nodeOfBudget(one) === node))
       return
     const engines = Object.keys(manager.status?.instanceEngines ?? {})
     if (engines.length > 0) blame(`the budget of ${node} went while ${engines.join(', ')} ran there`)
-    for (const replica of replicas.values()) {
-      const volume = replica.spec?.volumeName ?? ''
-      if (replica.spec?.nodeID !== node || !isHealthy(replica) || mayBeLost(replica)) continue
-      const others = copiesOf(volume).filter((copy) => copy.spec?.nodeID !== node && isHealthy(copy))
-      if (!others.some(isCovered)) blame(`the budget of ${node} went, and no other covers a copy of ${volume}`)
-    }
+    for (const volume of restingOn(node)) blame(`the budget of ${node} went, and no other covers a copy of ${volume}`)
+  }
+
+  /** Where Cofferdam holds, an eviction must not get through while an instance manager has a last copy. */
+  function lookAtCover(pod: Pod): void {
+    const node = pod.spec.nodeName ?? ''
+    const isOpen = isReady(pod) && pod.metadata.deletionTimestamp === undefined && isOn(node) && isHolding()
+    const isBare = isOpen && budgetsOf(pod, [...budgets.values()]).length === 0
+    const bared = isBare ? restingOn(node).filter((volume) => !excused.has(volume)) : []
+    suspect(`the instance manager of ${node} has the last copy of ${bared.join(', ')}, and no budget`, {
+      isSo: bared.length > 0,
+      about: `cover/${pod.metadata.name}`,
+      looks: coverLooks,
+    })
+  }
+
+  /** A setting that is gone takes nothing back: budgets of ours go on holding. */
+  function isHolding(): boolean {
+    const mode = noteOf(manageAnnotation)
+    return mode === 'hold' || mode === 'owner' || setting() === undefined
   }
 
   function lookAtCopies(before: LonghornReplica | undefined, after: LonghornReplica | undefined): void {
@@ -135,35 +182,33 @@ export function watchLonghorn(ports: LonghornOraclePorts): LonghornOracle {
     if (wrong.length > 0) blame(`${volume} has other bytes than were written, in ${wrong.length} copies`)
   }
 
-  function lookAtFlags(node: LonghornNode): void {
-    const { name } = node.metadata
-    const isEmptied = node.spec?.evictionRequested === true
-    const disks = Object.entries(node.spec?.disks ?? {}).filter(([, disk]) => disk.evictionRequested === true)
-    const emptied = new Set(disks.map(([disk]) => node.status?.diskStatus?.[disk]?.diskUUID))
-    const flagged = [...replicas.values()].filter(
-      ({ metadata, spec }) =>
-        spec?.nodeID === name &&
-        spec.active !== false &&
-        spec.evictionRequested === true &&
-        metadata.deletionTimestamp === undefined,
-    )
-    const byPolicy = flagged.filter(({ spec }) => !isEmptied && !emptied.has(spec?.diskID))
-    const says = node.status?.autoEvicting === true
-    suspect(`${name} says autoEvicting ${says} with ${byPolicy.length} replicas that a policy moves`, {
-      isSo: says !== byPolicy.length > 0,
-      about: `auto/${name}`,
-    })
-    const isOpen = views.of(nodes).get(name)?.spec?.unschedulable !== true
-    suspect(`${name} takes pods, and ${byPolicy.length} replicas of it are still told to go`, {
-      isSo: isOpen && byPolicy.length > 0,
-      about: `open/${name}`,
+  /** What is asked of Longhorn for the time of a drain is asked no longer. */
+  function lookAtRequests(): void {
+    const isLeaving = ({ spec }: Node) => spec?.unschedulable === true || (spec?.taints ?? []).length > 0
+    for (const { metadata } of views.of(longhornNodes).values()) {
+      const kubeNode = views.of(nodes).get(metadata.name)
+      const isAsked = metadata.annotations?.[askedAnnotation] !== undefined
+      suspect(`${metadata.name} takes pods, and its disks are still asked for`, {
+        isSo: isAsked && kubeNode !== undefined && !isLeaving(kubeNode),
+        about: `asked/${metadata.name}`,
+      })
+    }
+    const isQuiet =
+      ![...views.of(nodes).values()].some(isLeaving) &&
+      [...requests.values()].every(({ status }) => status?.phase === 'Completed')
+    suspect(`no node leaves, and ${setting()?.value} is still in force`, {
+      isSo: isQuiet && noteOf(restoresAnnotation) !== undefined,
+      about: 'restores',
     })
   }
 
-  function suspect(sentence: string, { isSo, about }: { readonly isSo: boolean; readonly about: string }): void {
+  function suspect(
+    sentence: string,
+    { isSo, about, looks = patientLooks }: { readonly isSo: boolean; readonly about: string; readonly looks?: number },
+  ): void {
     const seen = isSo && isAttended() ? (odd.get(about) ?? 0) + 1 : 0
     odd.set(about, seen)
-    if (seen > patientLooks) blame(sentence)
+    if (seen > looks) blame(sentence)
   }
 
   const ends = [
@@ -189,11 +234,18 @@ export function watchLonghorn(ports: LonghornOraclePorts): LonghornOracle {
     rebuilds: () => rebuilds,
     excuse: (volume) => void excused.add(volume),
     forgetOutages: () => wereOff.clear(),
+    blame,
+    lookAtRemoval(name) {
+      const replica = replicas.get(`${longhornNamespace}/${name}`)
+      const volume = replica?.spec?.volumeName ?? ''
+      const wanted = volumes.get(`${longhornNamespace}/${volume}`)?.spec?.numberOfReplicas ?? 0
+      const left = copiesOf(volume).filter((copy) => copy.metadata.name !== name && isHealthy(copy)).length
+      if (left < wanted) blame(`the operator deletes a copy of ${volume}, which then has ${left} of ${wanted}`)
+    },
     look() {
       for (const { metadata } of views.of(nodes).values()) if (!isOn(metadata.name)) wereOff.add(metadata.name)
-      for (const node of views.of(longhornNodes).values()) {
-        if (conditionOf(node, 'Ready')?.status !== 'False') lookAtFlags(node)
-      }
+      for (const pod of managerPods.values()) if (isManagerPod(pod)) lookAtCover(pod)
+      lookAtRequests()
     },
     stop() {
       for (const end of ends) end()
@@ -210,7 +262,16 @@ export function nodeOfBudget({ spec }: PodDisruptionBudget): string | undefined 
   return spec.selector?.matchLabels?.['longhorn.io/node']
 }
 
+/** Longhorn's own, or one of ours beside it. */
 function isInstanceManagers({ metadata }: PodDisruptionBudget): boolean {
+  return metadata.namespace === longhornNamespace && /^(cofferdam-hold-)?instance-manager-/.test(metadata.name)
+}
+
+export function isHold({ metadata }: PodDisruptionBudget): boolean {
+  return metadata.name.startsWith(holdPrefix)
+}
+
+export function isManagerPod({ metadata }: Pod): boolean {
   return metadata.namespace === longhornNamespace && metadata.name.startsWith('instance-manager-')
 }
 

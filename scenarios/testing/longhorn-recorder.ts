@@ -16,7 +16,7 @@ import { events, nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes
 import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import type { Views } from '@cofferdam/simulator/world/actor.ts'
 import { isReady } from '@cofferdam/simulator/world/pod-facts.ts'
-import { isHealthy, nodeOfBudget } from './longhorn-oracle.ts'
+import { isHealthy, isHold, nodeOfBudget } from './longhorn-oracle.ts'
 import type { Trace } from './trace.ts'
 
 /** Tells of nodes, budgets, volumes, replicas, pods and of what the operator says, in the order in which the API server does. */
@@ -36,7 +36,7 @@ export function recordLonghorn(views: Views, trace: Pick<Trace, 'tell'>): () => 
     follow(longhornSettings, (before, after) => [settingLine(before, after)]),
     follow(longhornVolumes, volumeLines),
     follow(longhornReplicas, replicaLines),
-    follow(longhornNodes, (before, after) => [autoEvictingLine(before, after)]),
+    follow(longhornNodes, (before, after) => [autoEvictingLine(before, after), ...requestedLines(before, after)]),
     follow(nodeDisruptions, (before, after) => [requestLine(before, after)]),
     follow(pods, (before, after) => [podLine(before, after)]),
     follow(events, (before, after) => [before === undefined ? eventLine(after) : undefined]),
@@ -78,7 +78,7 @@ function budgetLine(before: PodDisruptionBudget | undefined, after: PodDisruptio
   if (budget === undefined || (before !== undefined && after !== undefined)) return undefined
   const node = nodeOfBudget(budget)
   const whose = node === undefined ? budget.metadata.name : `of the instance manager of ${node}`
-  return `the budget ${whose} ${after === undefined ? 'is gone' : 'is there'}`
+  return `${isHold(budget) ? "Cofferdam's" : 'the'} budget ${whose} ${after === undefined ? 'is gone' : 'is there'}`
 }
 
 function settingLine(before: LonghornSetting | undefined, after: LonghornSetting | undefined): string | undefined {
@@ -126,6 +126,16 @@ function replicaLines(before: LonghornReplica | undefined, after: LonghornReplic
 function autoEvictingLine(before: LonghornNode | undefined, after: LonghornNode | undefined): string | undefined {
   const [was, is] = [before, after].map((node) => node?.status?.autoEvicting === true)
   return was === is || after === undefined ? undefined : `${after.metadata.name} says autoEvicting ${is}`
+}
+
+function requestedLines(before: LonghornNode | undefined, after: LonghornNode | undefined): string[] {
+  if (before === undefined || after === undefined) return []
+  return Object.entries(after.spec?.disks ?? {}).flatMap(([name, disk]) => {
+    const [was, is] = [before.spec?.disks?.[name], disk].map((one) => one?.evictionRequested === true)
+    return was === is
+      ? []
+      : [`${name} of ${after.metadata.name} is ${is ? 'to be emptied' : 'not to be emptied any more'}`]
+  })
 }
 
 function requestLine(before: NodeDisruption | undefined, after: NodeDisruption | undefined): string | undefined {

@@ -48,6 +48,8 @@ export interface StagedOperators {
   look(): void
   /** One of them is alive, awake, and has had time to look around. */
   isAttended(): boolean
+  /** One of these asks about evictions before they get through. */
+  isGuarded(): boolean
   stop(): Promise<void>
 }
 
@@ -129,6 +131,12 @@ export function openOperators(ports: OperatorsPorts): StagedOperators {
     return staged
   }
 
+  const isSettled = ({ staged, sinceMs }: Process) =>
+    !staged.isDead() &&
+    !staged.isFrozen() &&
+    !staged.hasEnded() &&
+    clock.now() - Math.max(sinceMs, awakeSinceMs) >= settledAfterMs
+
   return {
     operate,
     newest: () => processes.at(-1)?.staged,
@@ -141,14 +149,8 @@ export function openOperators(ports: OperatorsPorts): StagedOperators {
         if (process.options.isReplaced === true) clock.after(replacedAfterMs, () => void operate(process.options))
       }
     },
-    isAttended: () =>
-      processes.some(
-        ({ staged, sinceMs }) =>
-          !staged.isDead() &&
-          !staged.isFrozen() &&
-          !staged.hasEnded() &&
-          clock.now() - Math.max(sinceMs, awakeSinceMs) >= settledAfterMs,
-      ),
+    isAttended: () => processes.some(isSettled),
+    isGuarded: () => processes.some((process) => process.options.isGuard === true && isSettled(process)),
     async stop() {
       for (const { staged } of processes) if (staged.isFrozen()) staged.thaw()
       await Promise.all(processes.map(({ staged }) => staged.stop()))
