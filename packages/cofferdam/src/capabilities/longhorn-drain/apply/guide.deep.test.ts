@@ -76,7 +76,7 @@ describe('a guide of a Longhorn that decides drains itself', () => {
     await seconds(30)
     await cordon('node-1')
     await seconds(10)
-    const asked = 'node-1 evict=true schedule=false asked={"allowScheduling":true}'
+    const asked = 'node-1 evict=true schedule=false asked={"disks":{"default-disk":{"allowScheduling":true}}}'
     expect(await levers()).toEqual([last, asked])
     await until(async () => (await placesOf('db')).join() === 'node-2,node-3')
     await until(async () => (await fixture.evict('node-1')) === 'going', 60)
@@ -84,11 +84,11 @@ describe('a guide of a Longhorn that decides drains itself', () => {
     await cordon('node-1', false)
     await seconds(10)
     expect(await levers()).toEqual([last])
-    expect(await told('node-1')).toContain('NodeEvictionAsked')
-    expect(await told('node-1')).toContain('NodeEvictionWithdrawn')
+    expect(await told('node-1')).toContain('DiskEvictionAsked')
+    expect(await told('node-1')).toContain('DiskEvictionWithdrawn')
     expect(written.filter((line) => line.includes('spec'))).toEqual([
-      'patch nodes/node-1 spec.evictionRequested spec.allowScheduling',
-      'patch nodes/node-1 spec.evictionRequested spec.allowScheduling',
+      'patch nodes/node-1 spec.disks',
+      'patch nodes/node-1 spec.disks',
     ])
     expect(written.filter((line) => !/^patch (nodes|settings)\//.test(line) || line.includes('status'))).toEqual([])
     await stop()
@@ -105,11 +105,14 @@ describe('a guide of a Longhorn that decides drains itself', () => {
     await cordon('node-1')
     await seconds(5)
     const key = { namespace: longhornNamespace, name: 'node-1' }
-    await api.patch(longhornNodes, key, { type: 'merge', body: { spec: { evictionRequested: false } } })
+    await api.patch(longhornNodes, key, {
+      type: 'merge',
+      body: { spec: { disks: { 'default-disk': { evictionRequested: false } } } } as never,
+    })
     await seconds(120)
     expect(await levers()).toEqual([
       last,
-      'node-1 evict=false schedule=false asked={"allowScheduling":true,"yielded":true}',
+      'node-1 evict=false schedule=false asked={"disks":{"default-disk":{"allowScheduling":true,"yielded":true}}}',
     ])
     await cordon('node-1', false)
     await seconds(5)
@@ -132,7 +135,7 @@ describe('a guide of a Longhorn that decides drains itself', () => {
     await seconds(5)
     expect(await levers()).toEqual([
       `allow-if-replica-is-stopped restores ${last}`,
-      'node-1 evict=true schedule=false asked={"allowScheduling":true}',
+      'node-1 evict=true schedule=false asked={"disks":{"default-disk":{"allowScheduling":true}}}',
     ])
     await annotate({ manage: null })
     await seconds(5)
@@ -217,7 +220,10 @@ describe('a guide of a Longhorn that decides drains itself', () => {
     await seconds(30)
     await cordon('node-1')
     await seconds(60)
-    expect(await levers()).toEqual([last, 'node-1 evict=true schedule=false asked={"allowScheduling":true}'])
+    expect(await levers()).toEqual([
+      last,
+      'node-1 evict=true schedule=false asked={"disks":{"default-disk":{"allowScheduling":true}}}',
+    ])
     expect((await told('node-drain-policy')).filter((reason) => reason === 'RightsMissing')).toHaveLength(1)
     await cordon('node-1', false)
     await seconds(60)

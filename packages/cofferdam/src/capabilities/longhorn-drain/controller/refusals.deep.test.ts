@@ -7,7 +7,6 @@ import { describe, expect, it } from 'vitest'
 import { type OperatedLonghorn, openOperatedLonghorn } from '../testing/longhorn-operator.ts'
 
 const namespace = longhornNamespace
-const settings = { 'node-drain-policy': 'block-for-eviction' }
 const creeping = { rebuildBytesPerSecond: 64 * 1024 }
 const volumes = ['a', 'b', 'c'].map((name) => ({
   name,
@@ -44,10 +43,13 @@ function refusing(api: KubeApi, isRefused: (write: Write) => boolean): KubeApi {
   })
 }
 
+/** Stricter than the setting, by which Longhorn goes. */
+const notes = { 'wanted-policy': 'block-for-eviction' }
+
 async function openRefused(isRefused: (write: Write) => boolean): Promise<OperatedLonghorn> {
   const fixture = await openOperatedLonghorn(
-    { settings, volumes, timings: creeping },
-    { api: ({ api }) => refusing(api, isRefused) },
+    { volumes, timings: creeping },
+    { notes, api: ({ api }) => refusing(api, isRefused) },
   )
   for (const { name } of volumes) await fixture.controls.attach(name, 'node-2')
   await fixture.seconds(5)
@@ -55,40 +57,41 @@ async function openRefused(isRefused: (write: Write) => boolean): Promise<Operat
 }
 
 describe('one write that is refused', () => {
-  it('stops no other replica from moving; its volume and the setting tell of it, once', async () => {
-    const fixture = await openRefused((write) => write.startsWith('patch replicas/b-'))
+  it('of the setting: the node is held all the same, nothing moves, and the setting tells why, once', async () => {
+    const fixture = await openRefused((write) => write === 'patch settings/node-drain-policy')
     await fixture.cordon('node-1')
     await fixture.seconds(600)
-    expect(await leaving(fixture)).toEqual(['a from node-1', 'c from node-1'])
-    expect((await fixture.node('node-1')).status?.autoEvicting).toBe(true)
-    expect(await fixture.told('b')).toEqual(['Warning EvictionFailed'])
-    expect(await fixture.told('a')).toEqual([])
+    expect([await leaving(fixture), await fixture.held()]).toEqual([[], ['node-1', 'node-2']])
+    expect(await fixture.evict('node-1')).toBe('refused')
     expect(await fixture.told('node-drain-policy')).toEqual(['Warning RightsMissing'])
-    expect(await fixture.told('node-1')).toEqual(['Normal ReplicaMoving'])
     await fixture.close()
   })
 
   it('of a budget keeps every other budget where it is, and stops no move', async () => {
     let isRefused = false
     const fixture = await openRefused((write) => isRefused && write.startsWith('create poddisruptionbudgets/'))
-    const { api, cordon, guarded, list, seconds, told, close } = fixture
+    const { api, annotate, cordon, held, list, seconds, told, close } = fixture
     const [lost] = (await list(podDisruptionBudgets)).filter(
-      ({ spec }) => spec.selector?.matchLabels?.['longhorn.io/node'] === 'node-2',
+      ({ metadata, spec }) =>
+        metadata.name.startsWith('cofferdam-hold-') && spec.selector?.matchLabels?.['longhorn.io/node'] === 'node-2',
     )
-    await fixture.setting('node-drain-policy', 'block-for-eviction-if-contains-last-replica')
-    await cordon('node-3')
-    await seconds(5)
-    expect(await guarded()).toEqual(['node-1', 'node-2'])
     isRefused = true
     await api.delete(podDisruptionBudgets, { namespace, name: lost?.metadata.name ?? '' })
+    await seconds(10)
+    await annotate('always-allow', 'wanted-policy')
+    await annotate(null, 'wanted-policy')
+    await cordon('node-3')
+    await seconds(30)
+    expect(await told('node-drain-policy')).toContain('Warning RightsMissing')
+    await annotate('block-for-eviction', 'wanted-policy')
     await cordon('node-1')
-    await seconds(120)
-    expect(await guarded()).toEqual(['node-1'])
-    expect(await told('node-drain-policy')).toEqual(['Warning RightsMissing'])
+    await seconds(60)
+    expect(await held()).not.toContain('node-2')
+    expect(await leaving(fixture)).toEqual(['a from node-1', 'b from node-1', 'c from node-1'])
     await close()
   })
 
-  it('of the record of a move, or of the flag of a node, stops no replica', async () => {
+  it('of the record of a move stops no replica', async () => {
     const fixture = await openRefused((write) => write === 'patch nodes/node-1')
     await fixture.cordon('node-1')
     await fixture.seconds(60)
@@ -144,25 +147,6 @@ describe('the budgets of the CSI sidecars', () => {
     await seconds(10)
     expect(await csiBudgets(fixture)).toEqual([])
     expect(fixture.warned).toEqual([])
-    await fixture.close()
-  })
-
-  it('of somebody else stay, whatever becomes of the volumes', async () => {
-    const fixture = await openOperatedLonghorn({ volumes }, { isOurs: false })
-    const { api, annotate, controls, seconds } = fixture
-    await api.create(podDisruptionBudgets, {
-      apiVersion: 'policy/v1',
-      kind: 'PodDisruptionBudget',
-      metadata: { name: 'csi-attacher', namespace },
-      spec: { minAvailable: 2, selector: { matchLabels: { app: 'csi-attacher' } } },
-    })
-    await annotate('owner')
-    await controls.attach('a', 'node-2')
-    await seconds(5)
-    await controls.detach('a')
-    await seconds(10)
-    expect(await csiBudgets(fixture)).toEqual(['csi-attacher'])
-    expect((await api.get(podDisruptionBudgets, { namespace, name: 'csi-attacher' })).spec.minAvailable).toBe(2)
     await fixture.close()
   })
 

@@ -87,7 +87,7 @@ export async function openGuidedLonghorn(
       const setting = await api.get(longhornSettings, { namespace: longhornNamespace, name: 'node-drain-policy' })
       const ours = await api.list(longhornNodes, { namespace: longhornNamespace })
       const changed = ours.items.flatMap((node) => {
-        const { evictionRequested, allowScheduling } = node.spec ?? {}
+        const { evictionRequested, allowScheduling } = node.spec?.disks?.['default-disk'] ?? {}
         const asked = node.metadata.annotations?.['cofferdam.io/asked']
         const isPlain = evictionRequested === false && allowScheduling === true && asked === undefined
         const facts = `${node.metadata.name} evict=${evictionRequested} schedule=${allowScheduling}`
