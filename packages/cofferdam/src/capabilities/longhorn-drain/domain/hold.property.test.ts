@@ -1,0 +1,77 @@
+import fc from 'fast-check'
+import { expect, it } from 'vitest'
+import { runsOf } from '../../../../../../test/property-runs.ts'
+import { decideLonghornDrain } from './decide.ts'
+import type { LonghornSnapshot, ReplicaView } from './snapshot.ts'
+import { arbitraryLonghorn } from './testing/arbitrary-longhorn.ts'
+
+/** With the budgets of ours that are wanted, and without those that are needless. */
+function withHolds(seen: LonghornSnapshot): LonghornSnapshot {
+  const holds = new Set(seen.holds)
+  for (const { instanceManager, hold } of decideLonghornDrain(seen).budgets) {
+    if (hold === 'needed') holds.add(instanceManager)
+    if (hold === 'needless') holds.delete(instanceManager)
+  }
+  return { ...seen, holds, budgets: new Set([...seen.longhornBudgets, ...holds]) }
+}
+
+/** Longhorn's rule, told as plainly as can be: whether it deletes the budgets of a cordoned node. */
+function doesLonghornLetGo(seen: LonghornSnapshot, node: string): boolean {
+  const { inForce } = seen.settings
+  const managers = seen.instanceManagers.filter((manager) => manager.node === node)
+  if (managers.some(({ type, engines }) => type !== 'replica' && engines.length > 0)) return false
+  // What it does with a value that it does not know is anything.
+  if (!inForce.known || inForce.value === 'always-allow') return true
+  const here = seen.replicas.filter((replica) => replica.node === node)
+  if (inForce.value === 'block-for-eviction') return here.length === 0
+  const counted = inForce.value === 'allow-if-replica-is-stopped' ? here.filter(({ isStopped }) => !isStopped) : here
+  return counted.every(
+    ({ volume, healthyAt, failedAt }) =>
+      (healthyAt === '' && failedAt === '') ||
+      seen.replicas.some((copy) => copy.volume === volume && copy.node !== node && isProtected(seen, copy)),
+  )
+}
+
+function isProtected(seen: LonghornSnapshot, copy: ReplicaView): boolean {
+  const node = seen.nodes.find(({ name }) => name === copy.node)
+  const manager = seen.instanceManagers.find(({ name }) => name === copy.instanceManager)
+  if (copy.healthyAt === '' || copy.failedAt !== '' || node === undefined || node.kubernetes === 'absent') return false
+  return !node.isUnschedulable && manager?.isRunning === true && seen.longhornBudgets.has(manager.name)
+}
+
+it('whichever node is cordoned next and however fast Longhorn lets it go: what must not go is held already', () => {
+  let held = 0
+  fc.assert(
+    fc.property(arbitraryLonghorn, (arbitrary) => {
+      const seen = withHolds(withHolds(arbitrary))
+      for (const node of seen.nodes.filter(({ isCordoned, kubernetes }) => !isCordoned && kubernetes !== 'absent')) {
+        const nodes = seen.nodes.map((each) =>
+          each === node ? { ...each, isCordoned: true, isUnschedulable: true } : each,
+        )
+        const cordoned = { ...seen, nodes }
+        const own = seen.instanceManagers.filter((manager) => manager.node === node.name && manager.isRunning)
+        const gone = doesLonghornLetGo(cordoned, node.name) ? new Set(own.map(({ name }) => name)) : new Set<string>()
+        const longhornBudgets = new Set([...seen.longhornBudgets].filter((name) => !gone.has(name)))
+        const after = { ...cordoned, longhornBudgets, budgets: new Set([...longhornBudgets, ...seen.holds]) }
+        for (const { instanceManager, wanted } of decideLonghornDrain(after).budgets) {
+          const isOfNode = own.some(({ name, type }) => name === instanceManager && type !== 'engine')
+          if (!isOfNode || wanted !== 'present') continue
+          held += 1
+          expect([instanceManager, after.budgets.has(instanceManager)]).toEqual([instanceManager, true])
+        }
+      }
+    }),
+    { numRuns: runsOf(500) },
+  )
+  expect(held).toBeGreaterThan(runsOf(100))
+})
+
+it('budgets of ours settle: what was made or deleted is not judged otherwise the next moment', () => {
+  fc.assert(
+    fc.property(arbitraryLonghorn, (arbitrary) => {
+      const seen = withHolds(withHolds(arbitrary))
+      expect([...withHolds(seen).holds].sort()).toEqual([...seen.holds].sort())
+    }),
+    { numRuns: runsOf(500) },
+  )
+})
