@@ -75,8 +75,22 @@ describe('longhorn-drain that waits for a drain', () => {
 })
 
 describe('longhorn-drain and a node that only reboots', () => {
-  it('leaves replicas where they are that have a protected copy elsewhere, and moves last copies', async () => {
-    const fixture = await openOperatedLonghorn({ settings, volumes: [pair, single], timings: creeping })
+  const notes = { 'reboot-policy': 'block-for-eviction-if-contains-last-replica' }
+
+  it('empties it as the policy says: it was let go with its replicas, and they were missing while it was away', async () => {
+    const fixture = await openOperatedLonghorn({ settings, volumes: [pair], timings: creeping })
+    await fixture.controls.attach('db', 'node-2')
+    await fixture.seconds(5)
+    await disrupt(fixture, 'Reboot')
+    await fixture.cordon('node-1')
+    await fixture.seconds(5)
+    expect(await leaving(fixture)).toEqual(['db from node-1'])
+    expect(await fixture.evict('node-1')).toBe('refused')
+    await fixture.close()
+  })
+
+  it('by a policy for reboots leaves replicas where they are that have a protected copy elsewhere, and moves last copies', async () => {
+    const fixture = await openOperatedLonghorn({ settings, volumes: [pair, single], timings: creeping }, { notes })
     const { controls, cordon, seconds, close } = fixture
     await controls.attach('db', 'node-2')
     await controls.attach('solo', 'node-3')
@@ -88,8 +102,8 @@ describe('longhorn-drain and a node that only reboots', () => {
     await close()
   })
 
-  it('lets it go at once where nothing rests on it alone', async () => {
-    const fixture = await openOperatedLonghorn({ settings, volumes: [pair], timings: creeping })
+  it('by that policy lets it go at once where nothing rests on it alone', async () => {
+    const fixture = await openOperatedLonghorn({ settings, volumes: [pair], timings: creeping }, { notes })
     await fixture.controls.attach('db', 'node-2')
     await fixture.seconds(5)
     await disrupt(fixture, 'Reboot')

@@ -4,18 +4,22 @@ import type { Observed } from '../../../shared/observed.ts'
 import { isOwnBudget } from './budget-object.ts'
 import { drainPolicySetting, parseDrainPolicy } from './policy.ts'
 import { parseRevertedRecord, revertedAnnotation } from './reverted-record.ts'
-import { drainModes, type LonghornDrainSettings } from './snapshot.ts'
+import { type DrainPolicy, drainModes, type LonghornDrainSettings } from './snapshot.ts'
 
 /** On Longhorn's setting `node-drain-policy`: who decides drains. See `drainModes`; without it we only observe. */
 export const manageAnnotation = 'cofferdam.io/manage'
 /** There as well: the policy that a guide brings about while a node is drained. Default: the value of the setting. */
 export const wantedPolicyAnnotation = 'cofferdam.io/wanted-policy'
+/** There as well: the policy for nodes that only reboot. Empty, or none: the same as for others. */
+export const rebootPolicyAnnotation = 'cofferdam.io/reboot-policy'
 /** There as well: `cordon` or `drain`. */
 export const triggerAnnotation = 'cofferdam.io/trigger'
 /** There as well: `keep` or `remove`. */
 export const surplusAnnotation = 'cofferdam.io/surplus'
 /** There as well, written by a guide: the value that was there before it put another in force. */
 export const restoresAnnotation = 'cofferdam.io/restores'
+/** Beside it: what the guide put in force. Empty: somebody else changed it since. */
+export const putAnnotation = 'cofferdam.io/put-in-force'
 
 /** `true` stands for `owner`. */
 const modes = new Map<string, LonghornDrainSettings['mode']>([
@@ -65,18 +69,28 @@ export function parseDrainSettings(
   const trigger = word(triggerAnnotation, wordsOf('cordon', 'drain'), 'cordon')
   const surplus = word(surplusAnnotation, wordsOf('keep', 'remove'), 'keep')
   const inForce = parseDrainPolicy(values.get(drainPolicySetting))
-  const wanted = notes[wantedPolicyAnnotation]
+  const reboot = notes[rebootPolicyAnnotation]
   return {
     mode,
     refused,
     reverted,
-    policy: mode === 'guide' && wanted !== undefined && wanted !== '' ? parseDrainPolicy(wanted) : inForce,
+    policy: mode === 'guide' ? guidedPolicy(notes, inForce) : inForce,
     inForce,
+    ...(reboot === undefined || reboot === '' ? {} : { rebootPolicy: parseDrainPolicy(reboot) }),
     trigger,
     isAutoscaled: values.get('kubernetes-cluster-autoscaler-enabled') === 'true',
     surplus: isBalancing(values.get('replica-auto-balance')) ? 'keep' : surplus,
     problems,
   }
+}
+
+/** What a guide wants for all nodes: what is asked for, else the setting's own value, also while another is put in force for some. */
+function guidedPolicy(notes: Readonly<Record<string, string>>, inForce: Observed<DrainPolicy>): Observed<DrainPolicy> {
+  const wanted = notes[wantedPolicyAnnotation]
+  if (wanted !== undefined && wanted !== '') return parseDrainPolicy(wanted)
+  const restores = notes[restoresAnnotation]
+  const isOurs = restores !== undefined && inForce.known && inForce.value === notes[putAnnotation]
+  return isOurs ? parseDrainPolicy(restores) : inForce
 }
 
 function whyRefused(manager: Observed<string | undefined>): string | undefined {

@@ -43,6 +43,8 @@ export interface LonghornDrainSettings {
   readonly policy: Observed<DrainPolicy>
   /** What the setting says, which a Longhorn with a drain handling of its own goes by; a guide may want another. */
   readonly inForce: Observed<DrainPolicy>
+  /** What counts instead on nodes that only reboot; undefined: the same as on others. */
+  readonly rebootPolicy?: Observed<DrainPolicy>
   /** `cordon`: as Longhorn does. `drain`: replicas move only when somebody really evicts, or a NodeDisruption asks for it. */
   readonly trigger: 'cordon' | 'drain'
   /** `kubernetes-cluster-autoscaler-enabled`: a budget only where it protects something. */

@@ -3,7 +3,7 @@ import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import type { StorageFacts, StorageHold } from '../../../shared/storage-facts.ts'
 import type { LonghornDecision, NodeAnswer, ReplicaBlocker } from './decision.ts'
-import { ruleOf } from './policy.ts'
+import { policyFor, ruleOf } from './policy.ts'
 import { isUnused } from './protection.ts'
 import type { LonghornSnapshot, ReplicaView, VolumeView } from './snapshot.ts'
 
@@ -110,7 +110,7 @@ function isLasting(snapshot: LonghornSnapshot, node: string, { reason, volume: n
   if (!lastingReasons.has(reason)) return false
   const volume = snapshot.volumes.find((each) => each.name === name)
   const intent = snapshot.nodes.find((each) => each.name === node)?.intent
-  return ruleOf({ setting: snapshot.settings.policy, volume, intent }) !== 'last-unless-stopped'
+  return ruleOf({ setting: policyFor(snapshot.settings, intent), volume }) !== 'last-unless-stopped'
 }
 
 /** Every manager of the node is held by all that holds the node. */
