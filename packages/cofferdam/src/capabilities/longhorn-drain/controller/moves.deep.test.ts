@@ -154,22 +154,28 @@ describe('copies that a cancelled move left over', () => {
 })
 
 describe('the setting node-drain-policy, deleted while we are in charge', () => {
-  it('leaves everything as it is: budgets stay, no node is let go, nothing begins to move, and nodes tell of it', async () => {
-    const fixture = await openOperatedLonghorn({ settings, volumes: [pair] })
+  it('means what Longhorn makes of it, its default: last copies are held, the other nodes go, nothing moves, and nodes report it', async () => {
+    const single = { name: 'solo', numberOfReplicas: 1, placedOn: ['node-3'], filled: 0.25 }
+    const fixture = await openOperatedLonghorn({ settings, volumes: [pair, single] })
     const { api, cordon, controls, evict, guarded, list, seconds, told, eventsAbout, close } = fixture
-    await controls.attach('db', 'node-3')
+    await controls.attach('db', 'node-2')
+    await controls.attach('solo', 'node-2')
     await seconds(5)
     await api.delete(longhornSettings, { namespace, name: 'node-drain-policy' })
     await seconds(5)
-    await cordon('node-1')
+    await cordon('node-3')
     await seconds(120)
-    expect(await evict('node-1')).toBe('refused')
+    expect(await evict('node-3')).toBe('refused')
     expect(await guarded()).toEqual(['node-1', 'node-2', 'node-3'])
     expect((await list(longhornReplicas)).some(({ spec }) => spec?.evictionRequested === true)).toBe(false)
-    expect(await told('node-1')).toEqual(['Warning ObjectsUnusable', 'Normal DrainPolicyUnknown'])
+    expect(await told('node-3')).toEqual(['Warning ObjectsUnusable', 'Normal LastReplica'])
     expect((await eventsAbout('node-2')).filter((event) => event.includes('ObjectsUnusable'))).toEqual([
-      expect.stringContaining('setting/node-drain-policy: it is not set; until it is corrected'),
+      expect.stringContaining('setting/node-drain-policy: it does not exist, so block-if-contains-last-replica counts'),
     ])
+    await cordon('node-3', false)
+    await cordon('node-1')
+    await seconds(10)
+    expect(await evict('node-1')).toBe('going')
     await close()
   })
 

@@ -1,9 +1,10 @@
 import type { LonghornSetting } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
-import type { Observed } from '../../../shared/observed.ts'
+import { known, type Observed } from '../../../shared/observed.ts'
 import { isOwnBudget } from './budget-object.ts'
-import { drainPolicySetting, parseDrainPolicy } from './policy.ts'
+import { defaultDrainPolicy, drainPolicySetting, parseDrainPolicy } from './policy.ts'
 import { parseRevertedRecord, revertedAnnotation } from './reverted-record.ts'
+import { parseSwitch } from './setting-values.ts'
 import { type DrainPolicy, drainModes, type LonghornDrainSettings } from './snapshot.ts'
 
 /** On Longhorn's setting `node-drain-policy`: who decides drains. See `drainModes`; without it we only observe. */
@@ -20,6 +21,8 @@ export const surplusAnnotation = 'cofferdam.io/surplus'
 export const restoresAnnotation = 'cofferdam.io/restores'
 /** Beside it: what the guide put in force. Empty: somebody else changed it since. */
 export const putAnnotation = 'cofferdam.io/put-in-force'
+
+const autoscalerSetting = 'kubernetes-cluster-autoscaler-enabled'
 
 /** `true` stands for `owner`. */
 const modes = new Map<string, LonghornDrainSettings['mode']>([
@@ -39,7 +42,7 @@ export interface DrainSurroundings {
  * What Longhorn's settings and the annotations on `node-drain-policy` come to.
  *
  * Fails closed: an unknown value counts as the default, and is reported. Where the setting is gone and budgets are ours,
- * we stay in charge and the policy is unknown, so that last copies are held.
+ * we stay in charge, and the policy is Longhorn's default, under which last copies are held.
  *
  * Guarantees: beside a Longhorn manager, or where none can be ruled out, the mode is never `owner`: both would write the
  * same flags and budgets by different rules, and between two undone writes a node with the last copy may go.
@@ -68,7 +71,13 @@ export function parseDrainSettings(
   const reverted = mode === 'owner' ? parseRevertedRecord(notes[revertedAnnotation], nowMs)?.says : undefined
   const trigger = word(triggerAnnotation, wordsOf('cordon', 'drain'), 'cordon')
   const surplus = word(surplusAnnotation, wordsOf('keep', 'remove'), 'keep')
-  const inForce = parseDrainPolicy(values.get(drainPolicySetting))
+  const inForce = setting === undefined ? known(defaultDrainPolicy) : parseDrainPolicy(setting.value)
+  if (setting === undefined) problems.push(`it does not exist, so ${defaultDrainPolicy} counts, Longhorn's default`)
+  const autoscaled = values.get(autoscalerSetting)
+  const isAutoscaled = autoscaled === undefined ? false : parseSwitch(autoscaled)
+  if (isAutoscaled === undefined) {
+    problems.push(`the setting ${autoscalerSetting} is neither true nor false; false counts`)
+  }
   const reboot = notes[rebootPolicyAnnotation]
   return {
     mode,
@@ -78,7 +87,7 @@ export function parseDrainSettings(
     inForce,
     ...(reboot === undefined || reboot === '' ? {} : { rebootPolicy: parseDrainPolicy(reboot) }),
     trigger,
-    isAutoscaled: values.get('kubernetes-cluster-autoscaler-enabled') === 'true',
+    isAutoscaled: isAutoscaled ?? false,
     surplus: isBalancing(values.get('replica-auto-balance')) ? 'keep' : surplus,
     problems,
   }

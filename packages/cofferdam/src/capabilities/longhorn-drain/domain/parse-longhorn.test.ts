@@ -215,7 +215,28 @@ describe('replicas', () => {
       parseLonghorn({ ...nothing, replicas, instanceManagers, ...more }).replicas[0]?.instanceManager
     expect(managerOf({ settings: [setting('default-instance-manager-image', 'new')] })).toBe('im-new')
     expect(managerOf({})).toBeUndefined()
-    expect(managerOf({ instanceManagers: [manager('im-old', 'n1', 'old')] })).toBe('im-old')
+  })
+
+  it('that name no instance manager have none of another image, also where it is the only one: Longhorn does not count on it, and kept what was let go here', () => {
+    const seen = (image: string | undefined) =>
+      parseLonghorn({
+        ...nothing,
+        replicas: [replica('r', { volumeName: 'v', nodeID: 'n1', healthyAt: 't' })],
+        instanceManagers: [manager('im-old', 'n1', 'old')],
+        settings: image === undefined ? [] : [setting('default-instance-manager-image', image)],
+      })
+    const said = (image: string | undefined) => {
+      const { replicas, settings } = seen(image)
+      return [replicas[0]?.instanceManager, settings.problems.filter((problem) => problem.includes('image'))]
+    }
+    const missing =
+      'the setting default-instance-manager-image does not exist or is empty, so one stopped replica protects nothing: where it would run is not known'
+    expect([said('old'), said('new'), said(''), said(undefined)]).toEqual([
+      ['im-old', []],
+      [undefined, []],
+      [undefined, [missing]],
+      [undefined, [missing]],
+    ])
   })
 })
 

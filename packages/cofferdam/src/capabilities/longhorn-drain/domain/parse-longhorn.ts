@@ -22,6 +22,7 @@ import { isBlipping, parseLonghornNode } from './parse-node.ts'
 import { parseInstanceManager, parseReplica } from './parse-replica.ts'
 import { parseVolume } from './parse-volume.ts'
 import { drainPolicyParameter } from './policy.ts'
+import { isHealthy } from './protection.ts'
 import type { InstanceManagerView, LonghornSnapshot, ReplicaView, VolumeView } from './snapshot.ts'
 
 /** Everything as Kubernetes has it, of one Longhorn's namespace. */
@@ -40,6 +41,9 @@ export interface LonghornObjects extends LonghornManagerObjects {
   readonly storageClasses: readonly StorageClass[]
   readonly persistentVolumes: readonly PersistentVolume[]
 }
+
+/** What stopped replicas run in next; Longhorn itself always writes it. */
+const managerImageSetting = 'default-instance-manager-image'
 
 export type ParseLonghorn = (objects: LonghornObjects) => LonghornSnapshot
 
@@ -74,7 +78,7 @@ export function createLonghornParser(): ParseLonghorn {
         guarded('instancemanager', manager, () => parseInstanceManager(manager, volumeOfEngine)),
       ),
     )
-    const image = settings.get('default-instance-manager-image')
+    const image = settings.get(managerImageSetting)
     const groups = defaults.of(managersRead.views)
     const byDefault = (node: string, dataEngine: string) => defaultManager(groups.get(`${node} ${dataEngine}`), image)
     const replicasRead = replicas.read(objects.replicas, [groups, image], (replica) =>
@@ -105,13 +109,15 @@ export function createLonghornParser(): ParseLonghorn {
       const from = [kubeNode, isBlipping(kubeNode) ? objects.nowMs : 0, disruptions.length, ...disruptions]
       return remembered.make(node, from, () => parseLonghornNode(node, around))
     })
+    const drainSettings = parseDrainSettings(objects.settings, {
+      budgets: objects.budgets,
+      manager: parseLonghornManager(objects),
+      nowMs: objects.nowMs,
+    })
+    const problems = [...drainSettings.problems, ...withoutManager(replicasRead.views, image)]
     return {
       nowMs: objects.nowMs,
-      settings: parseDrainSettings(objects.settings, {
-        budgets: objects.budgets,
-        manager: parseLonghornManager(objects),
-        nowMs: objects.nowMs,
-      }),
+      settings: { ...drainSettings, problems },
       nodes: nodes.map(({ view }) => view),
       volumes: volumesRead.views,
       replicas: replicasRead.views,
@@ -181,10 +187,23 @@ function groupByPlace(managers: readonly InstanceManagerView[]): ReadonlyMap<str
   return groups
 }
 
-/** The one of the default image; without that setting, the only one there is. */
+/**
+ * The one of the default image, as in Longhorn: which other one a replica will run in is not known, also where there is but one. Without
+ * that setting Longhorn's check fails, and its budgets stay.
+ */
 function defaultManager(group: readonly InstanceManagerView[] | undefined, image: unknown): string | undefined {
-  const chosen = group?.find((manager) => manager.image === image)
-  return (chosen ?? (group?.length === 1 ? group[0] : undefined))?.name
+  return image === '' ? undefined : group?.find((manager) => manager.image === image)?.name
+}
+
+/** For the problem that it is: what has no instance manager protects nothing. */
+function withoutManager(replicas: readonly ReplicaView[], image: unknown): string[] {
+  if (typeof image === 'string' && image !== '') return []
+  const count = replicas.filter((replica) => replica.instanceManager === undefined && isHealthy(replica)).length
+  if (count === 0) return []
+  const which = count === 1 ? 'one stopped replica protects' : `${count} stopped replicas protect`
+  return [
+    `the setting ${managerImageSetting} does not exist or is empty, so ${which} nothing: where it would run is not known`,
+  ]
 }
 
 function policiesOfClasses(classes: readonly StorageClass[]): ReadonlyMap<string, unknown> {

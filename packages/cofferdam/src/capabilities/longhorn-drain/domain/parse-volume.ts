@@ -7,6 +7,7 @@ import type { Parsed } from '../../../shared/parsed.ts'
 import { unreadable } from './parse-replica.ts'
 import { drainPolicyLabel, parseVolumePolicy } from './policy.ts'
 import { Reading } from './reading.ts'
+import { parseSwitch } from './setting-values.ts'
 import type { AttachmentTicketView, VolumeView } from './snapshot.ts'
 import { unsettledOf } from './unsettled-volume.ts'
 
@@ -61,7 +62,7 @@ function isRobustness(text: string): text is VolumeView['robustness'] {
 
 /** The volume's own word, unless it leaves it to the setting. */
 function sharesNodes(own: unknown, setting: unknown): boolean {
-  return own === 'enabled' || (own !== 'disabled' && setting === 'true')
+  return own === 'enabled' || (own !== 'disabled' && parseSwitch(setting) === true)
 }
 
 function ticketsOf(attachment: LonghornVolumeAttachment | undefined): readonly AttachmentTicketView[] {

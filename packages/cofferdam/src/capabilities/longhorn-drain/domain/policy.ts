@@ -8,6 +8,8 @@ import {
 } from './snapshot.ts'
 
 export const drainPolicySetting = 'node-drain-policy'
+/** What Longhorn goes by where the setting does not exist. One that exists without a value is an error to it. */
+export const defaultDrainPolicy: DrainPolicy = 'block-if-contains-last-replica'
 /** On a Longhorn volume; stronger than its StorageClass, which is stronger than the setting. */
 export const drainPolicyLabel = 'cofferdam.io/node-drain-policy'
 export const drainPolicyParameter = 'nodeDrainPolicy'

@@ -39,7 +39,7 @@ export interface LonghornDrainSettings {
   readonly refused: string | undefined
   /** What somebody else undid of what we wrote as owner, not long ago. */
   readonly reverted: string | undefined
-  /** Unknown: a value that is none of the five, or a setting that is missing. The safest one is then in force. */
+  /** Unknown: a value that is none of the five. A setting that does not exist is Longhorn's default. */
   readonly policy: Observed<DrainPolicy>
   /** What the setting says, which a Longhorn with a drain handling of its own goes by; a guide may want another. */
   readonly inForce: Observed<DrainPolicy>
