@@ -241,6 +241,15 @@ describe('replicas', () => {
 })
 
 describe('volumes', () => {
+  it('that are linked clones are bound or not by the version of Longhorn, also when that changes later', () => {
+    const parse = createLonghornParser()
+    const volumes = [volume('v', { spec: { numberOfReplicas: 1, cloneMode: 'linked-clone' } })]
+    const isBound = (version: string) =>
+      parse({ ...nothing, volumes, settings: [setting('current-longhorn-version', version)] }).volumes[0]
+        ?.boundClone !== undefined
+    expect([isBound('v1.12.0'), isBound('v1.12.1')]).toEqual([true, false])
+  })
+
   it('carry who attached them, and how far a new copy is', () => {
     const seen = parseLonghorn({
       ...nothing,

@@ -17,6 +17,7 @@ import { ListIndex, ListReader } from '../../../shared/read-lists.ts'
 import { Remembered } from '../../../shared/remembered.ts'
 import { isInstanceManagerBudget } from './budget-object.ts'
 import { parseDrainSettings } from './drain-settings.ts'
+import { longhornVersionSetting } from './linked-clone.ts'
 import { type LonghornManagerObjects, parseLonghornManager } from './longhorn-manager.ts'
 import { isBlipping, parseLonghornNode } from './parse-node.ts'
 import { parseInstanceManager, parseReplica } from './parse-replica.ts'
@@ -91,15 +92,15 @@ export function createLonghornParser(): ParseLonghorn {
     const policies = classPolicies.of(objects.storageClasses)
     const classes = classesOfVolumes.of(objects.persistentVolumes)
     const softAntiAffinity = settings.get('replica-soft-anti-affinity')
-    const stamp = [attachments, engines, policies, classes, softAntiAffinity]
+    const longhornVersion = settings.get(longhornVersionSetting)
+    const stamp = [attachments, engines, policies, classes, softAntiAffinity, longhornVersion]
     const volumesRead = volumes.read(objects.volumes, stamp, (volume) => {
       const { name } = volume.metadata
       const classPolicy = policies.get(classes.get(name) ?? '')
       const own = engines.get(name) ?? []
-      const around = { attachment: attachments.get(name), engines: own, classPolicy, softAntiAffinity }
-      return remembered.make(volume, [around.attachment, classPolicy, softAntiAffinity, own.length, ...own], () =>
-        guarded('volume', volume, () => parseVolume(volume, around)),
-      )
+      const around = { attachment: attachments.get(name), engines: own, classPolicy, softAntiAffinity, longhornVersion }
+      const from = [around.attachment, classPolicy, softAntiAffinity, longhornVersion, own.length, ...own]
+      return remembered.make(volume, from, () => guarded('volume', volume, () => parseVolume(volume, around)))
     })
     const kubeNodes = kubeNodesByName.of(objects.kubeNodes)
     const nodes = objects.nodes.map((node) => {

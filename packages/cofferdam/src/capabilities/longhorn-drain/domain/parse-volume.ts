@@ -4,6 +4,7 @@ import type {
   LonghornVolumeAttachment,
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { Parsed } from '../../../shared/parsed.ts'
+import { boundCloneOf } from './linked-clone.ts'
 import { unreadable } from './parse-replica.ts'
 import { drainPolicyLabel, parseVolumePolicy } from './policy.ts'
 import { Reading } from './reading.ts'
@@ -19,6 +20,8 @@ export interface VolumeSurroundings {
   readonly classPolicy: unknown
   /** The setting `replica-soft-anti-affinity`. */
   readonly softAntiAffinity: unknown
+  /** The setting `current-longhorn-version`. */
+  readonly longhornVersion: unknown
 }
 
 export function parseVolume(volume: LonghornVolume, around: VolumeSurroundings): Parsed<VolumeView> {
@@ -32,6 +35,7 @@ export function parseVolume(volume: LonghornVolume, around: VolumeSurroundings):
   const rebuiltShare = rebuiltShareOf(currentEngine(around.engines))
   const schedulingProblem = schedulingProblemOf(volume)
   const tickets = ticketsOf(around.attachment)
+  const boundClone = boundCloneOf(volume, around.longhornVersion)
   const view: VolumeView = {
     name,
     state: state === 'attached' || state === 'detached' ? state : 'moving',
@@ -43,6 +47,7 @@ export function parseVolume(volume: LonghornVolume, around: VolumeSurroundings):
     attachedBy: state === 'detached' ? undefined : attacherOf(volume, around.attachment),
     attachedTo: attachedTo === '' ? undefined : attachedTo,
     unsettled: unsettledOf(volume, around.engines),
+    ...(boundClone === undefined ? {} : { boundClone }),
     ...(rebuiltShare === undefined ? {} : { rebuiltShare }),
     ...(schedulingProblem === undefined ? {} : { schedulingProblem }),
     ...(sharesNodes(spec['replicaSoftAntiAffinity'], around.softAntiAffinity) ? { sharesNodes: true } : {}),

@@ -85,6 +85,8 @@ export interface VolumeView {
   readonly robustness: 'healthy' | 'degraded' | 'faulted' | 'unknown'
   readonly numberOfReplicas: number
   readonly isStrictLocal: boolean
+  /** Why its replicas stay where they are, where it is a linked clone that Longhorn does not move. */
+  readonly boundClone?: string
   /** From its label `cofferdam.io/node-drain-policy`, else from the parameter `nodeDrainPolicy` of its StorageClass; undefined: the setting. */
   readonly policy: Observed<DrainPolicy> | undefined
   readonly actualBytes: number

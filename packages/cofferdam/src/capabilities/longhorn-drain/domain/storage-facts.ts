@@ -2,6 +2,7 @@ import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import type { StorageFacts, StorageHold } from '../../../shared/storage-facts.ts'
+import { isBound } from './bytes-left.ts'
 import type { LonghornDecision, NodeAnswer, ReplicaBlocker } from './decision.ts'
 import { policyFor, ruleOf } from './policy.ts'
 import { isUnused } from './protection.ts'
@@ -101,6 +102,7 @@ function mayGo(snapshot: LonghornSnapshot, answer: NodeAnswer | undefined): Stor
 const lastingReasons: ReadonlySet<string> = new Set([
   'LastReplica',
   'StrictLocalReplica',
+  'LinkedCloneReplica',
   'VolumeFaulted',
   'DrainPolicyUnknown',
 ])
@@ -167,8 +169,8 @@ function awaitedCopies({ snapshot, node, heldSinceMs }: LonghornStorageQuestion)
   })
 }
 
-function isRebuilding({ state, robustness, isStrictLocal }: VolumeView): boolean {
-  return state === 'attached' && robustness === 'degraded' && !isStrictLocal
+function isRebuilding(volume: VolumeView): boolean {
+  return volume.state === 'attached' && volume.robustness === 'degraded' && !isBound(volume)
 }
 
 function isBuiltElsewhere({ replicas }: LonghornSnapshot, { volume, node }: ReplicaView): boolean {

@@ -130,6 +130,7 @@ function absentOperator(view: LonghornView): Cause[] {
 const ofPolicy: readonly Reason[] = [
   'DrainPolicyUnknown',
   'LastReplica',
+  'LinkedCloneReplica',
   'NoPlaceForReplica',
   'ReplicaMoving',
   'ReplicaMustLeave',
