@@ -1,5 +1,8 @@
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
-import { wantedPolicyAnnotation } from '@cofferdam/product/capabilities/longhorn-drain/domain/drain-settings.ts'
+import {
+  rebootPolicyAnnotation,
+  wantedPolicyAnnotation,
+} from '@cofferdam/product/capabilities/longhorn-drain/domain/drain-settings.ts'
 import { afterEach, expect, it } from 'vitest'
 import { type LonghornFixture, openLonghornFixture } from './testing/longhorn-fixture.ts'
 
@@ -15,10 +18,13 @@ const volumes = [
 const isCordoned = (node: string) => fixture.views.of(nodes).get(node)?.spec?.unschedulable === true
 
 /** The setting lets go what has another copy; while a node leaves, more than that is wanted. */
-async function open(wanted: string): Promise<void> {
+async function open(annotations: Readonly<Record<string, string>> = {}): Promise<void> {
   fixture = await openLonghornFixture(
     { volumes, timings: { rebuildBytesPerSecond: 8 * mib } },
-    { policy: 'block-if-contains-last-replica', annotations: { [wantedPolicyAnnotation]: wanted } },
+    {
+      policy: 'block-if-contains-last-replica',
+      annotations: { [wantedPolicyAnnotation]: 'block-for-eviction', ...annotations },
+    },
   )
   fixture.operate()
   await fixture.use('db', 'node-2')
@@ -27,7 +33,7 @@ async function open(wanted: string): Promise<void> {
 }
 
 it('a node that is to be removed is cordoned, all of its replicas move, and then it may go', async () => {
-  await open('block-for-eviction')
+  await open()
   const start = fixture.clock.now()
   fixture.trace.chapter('node-1 is to be removed')
   await fixture.request('remove-1', { nodeName: 'node-1', intent: 'Remove' })
@@ -42,8 +48,21 @@ it('a node that is to be removed is cordoned, all of its replicas move, and then
   await expect(fixture.trace.text()).toMatchFileSnapshot('./longhorn-removal.golden.txt')
 })
 
-it('a node that reboots moves only the last copy; what stays on it is whole again before the request is completed', async () => {
-  await open('block-for-eviction-if-contains-last-replica')
+it('a node that reboots is emptied too where the policy says so: its replicas stayed on it, and volumes were degraded for as long as it was away', async () => {
+  await open()
+  const start = fixture.clock.now()
+  await fixture.request('reboot-1', { nodeName: 'node-1' })
+  await fixture.until('it may go', () => fixture.phaseOf('reboot-1') === 'Drained', 300)
+  expect([...fixture.placesOf('db'), ...fixture.placesOf('solo')]).not.toContain('node-1')
+  fixture.world.kubelet.reboot('node-1', 60)
+  await fixture.until('it is completed', () => fixture.phaseOf('reboot-1') === 'Completed', 600)
+  expect(fixture.robustnessSince('db', start)).not.toContain('degraded')
+  expect(fixture.isIntact('db', 'solo')).toBe(true)
+  expect(fixture.oracle.violations).toEqual([])
+})
+
+it('a node that reboots under a policy for reboots moves only the last copy; what stays on it is whole again before the request is completed', async () => {
+  await open({ [rebootPolicyAnnotation]: 'block-for-eviction-if-contains-last-replica' })
   await fixture.request('reboot-1', { nodeName: 'node-1' })
   await fixture.until('it may go', () => fixture.phaseOf('reboot-1') === 'Drained', 300)
   expect([fixture.placesOf('db'), fixture.placesOf('solo').includes('node-1')]).toEqual([['node-1', 'node-2'], false])

@@ -239,7 +239,9 @@ const cases: Record<string, { given: Given; then: ReturnType<typeof told> }> = {
         mayGo: false,
         manager: 'waits',
         blockers: [`pdb/longhorn-system/im-n1 ReplicasProtected, Longhorn: ${waits}`],
-        lines: ['Longhorn decides, guided and held by the operator (hold), policy block-if-contains-last-replica; 1 replica here'],
+        lines: [
+          'Longhorn decides, guided and held by the operator (hold), policy block-if-contains-last-replica; 1 replica here',
+        ],
       },
     },
   'once its budget has gone, the node is free': {
@@ -320,7 +322,7 @@ describe('explaining a node where Longhorn has data', () => {
       unblocks:
         'Add a node or a disk, free space, let copies share a node (replica-soft-anti-affinity), correct node and disk tags, or uncordon the node.',
       override:
-        "kubectl -n longhorn-system label volumes.longhorn.io v1 cofferdam.io/node-drain-policy=always-allow; without the node the volume may be out of reach. Where Longhorn\'s own budget holds the node too, its setting node-drain-policy decides",
+        "kubectl -n longhorn-system label volumes.longhorn.io v1 cofferdam.io/node-drain-policy=always-allow; without the node the volume may be out of reach. Where Longhorn's own budget holds the node too, its setting node-drain-policy decides",
       waiting: [waits],
     })
     for (const word of ['v1-n1', 'volume v1', 'pod shop/db-0 on n2', 'no disk has room']) {

@@ -81,6 +81,7 @@ export const reasons = {
   LedgerRebuilt: 'The ledger had lost what is in progress and was rebuilt from the records.',
   LedgerUnknown: 'The ledger cannot be read. Nothing is started, and nothing is released.',
   LedgerUnusable: 'The ledger cannot be used as it is, so it grants nothing.',
+  LinkedCloneReplica: 'The volume is a linked clone that this version of Longhorn does not move.',
   LockRefused: "The lock would exceed the limits for owners' locks.",
   LocksAsked: 'All holds that the request needs are requested at once.',
   LocksBroken: 'A break-glass override took a lock from this request. Nothing more is evicted for it.',

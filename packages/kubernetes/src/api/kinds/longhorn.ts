@@ -71,6 +71,8 @@ export interface LonghornReplica extends KubeObject {
     readonly lastHealthyAt?: string
     readonly lastFailedAt?: string
     readonly rebuildRetryCount?: number
+    /** Since 1.12.1, of a linked clone: the replica whose data it reads through to, which is not deleted meanwhile. */
+    readonly linkedCloneSrcReplicaName?: string
     readonly dataEngine?: LonghornDataEngine
     /** Bytes, as text. */
     readonly volumeSize?: string
@@ -110,6 +112,13 @@ export interface LonghornVolume extends KubeObject {
     readonly migrationNodeID?: string
     /** Image of the engine it should run with. */
     readonly image?: string
+    /** What it was made from: `vol://NAME` or `snap://NAME/SNAPSHOT`. */
+    readonly dataSource?: string
+    /**
+     * Since 1.10. A linked clone reads through to the disks of its source, so that its replicas stay beside those: 1.10.0 to 1.12.0
+     * refuse to evict them.
+     */
+    readonly cloneMode?: '' | 'full-copy' | 'linked-clone'
     readonly dataEngine?: LonghornDataEngine
     readonly replicaSoftAntiAffinity?: 'ignored' | 'enabled' | 'disabled'
     readonly replicaZoneSoftAntiAffinity?: 'ignored' | 'enabled' | 'disabled'

@@ -107,6 +107,7 @@ export const defaultSettings: Readonly<Record<string, string>> = {
   'auto-salvage': 'true',
   'concurrent-replica-rebuild-per-node-limit': '5',
   'default-data-locality': 'disabled',
+  'default-instance-manager-image': defaultImage,
   'default-replica-count': '3',
   'detach-manually-attached-volumes-when-cordoned': 'false',
   'disable-scheduling-on-cordoned-node': 'true',

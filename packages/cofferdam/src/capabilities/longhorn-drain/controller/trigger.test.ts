@@ -6,6 +6,8 @@ import { type OperatedLonghorn, openOperatedLonghorn } from '../testing/longhorn
 const pair = { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }
 /** Longhorn knows only cordons: its own setting is mild, and what is wanted comes with the drain. */
 const wanted = { 'wanted-policy': 'block-for-eviction' }
+const strict = { 'node-drain-policy': 'block-for-eviction' }
+const single = { name: 'solo', numberOfReplicas: 1, placedOn: ['node-1'], filled: 0.25 }
 const creeping = { rebuildBytesPerSecond: 64 * 1024 }
 
 async function openTriggered(): Promise<OperatedLonghorn> {
@@ -68,6 +70,53 @@ describe('longhorn-drain that waits for a drain', () => {
     await disrupt(fixture, 'Remove')
     await fixture.seconds(2)
     expect(await leaving(fixture)).toEqual(['db from node-1'])
+    await fixture.close()
+  })
+})
+
+describe('longhorn-drain and a node that only reboots', () => {
+  const notes = { 'reboot-policy': 'block-for-eviction-if-contains-last-replica' }
+
+  it('empties it as the policy says: it was let go with its replicas, and they were missing while it was away', async () => {
+    const fixture = await openOperatedLonghorn({ settings: strict, volumes: [pair], timings: creeping })
+    await fixture.controls.attach('db', 'node-2')
+    await fixture.seconds(5)
+    await disrupt(fixture, 'Reboot')
+    await fixture.cordon('node-1')
+    await fixture.seconds(5)
+    expect(await leaving(fixture)).toEqual(['db from node-1'])
+    expect(await fixture.evict('node-1')).toBe('refused')
+    await fixture.close()
+  })
+
+  it('by a policy for reboots leaves replicas where they are that have a protected copy elsewhere, and moves last copies', async () => {
+    const fixture = await openOperatedLonghorn(
+      { volumes: [pair, single], timings: creeping },
+      { notes: { ...wanted, ...notes } },
+    )
+    const { controls, cordon, seconds, close } = fixture
+    await controls.attach('db', 'node-2')
+    await controls.attach('solo', 'node-3')
+    await seconds(5)
+    await disrupt(fixture, 'Reboot')
+    await cordon('node-1')
+    await seconds(5)
+    expect(await leaving(fixture)).toEqual(['solo from node-1'])
+    await close()
+  })
+
+  it('by that policy lets it go at once where nothing rests on it alone', async () => {
+    const fixture = await openOperatedLonghorn(
+      { volumes: [pair], timings: creeping },
+      { notes: { ...wanted, ...notes } },
+    )
+    await fixture.controls.attach('db', 'node-2')
+    await fixture.seconds(5)
+    await disrupt(fixture, 'Reboot')
+    await fixture.cordon('node-1')
+    await fixture.seconds(2)
+    expect(await leaving(fixture)).toEqual([])
+    expect(await fixture.evict('node-1')).toBe('going')
     await fixture.close()
   })
 })

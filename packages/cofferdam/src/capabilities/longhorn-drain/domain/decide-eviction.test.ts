@@ -46,22 +46,40 @@ describe('block-for-eviction', () => {
       { nodes: two, volumes: { v: { copies: { n1: 'healthy' }, isStrictLocal: true } } },
       { flags: '+v-n1 EvictionAutomatic', mayDrain: 'n1: StrictLocalReplica' },
     ],
-    'for a reboot a replica with a protected copy elsewhere stays, and the node may go': [
+    'for a reboot everything moves too: a node was let go with a copy of each volume still on it, against the policy': [
       {
+        nodes: { n1: { ...cordoned, isDraining: true, intent: 'Reboot' }, n2: open },
+        volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' } } },
+      },
+      { kept: 'im-n1 im-n2', flags: '+v-n1 EvictionAutomatic' },
+    ],
+    'for a reboot with a policy of its own a replica with a protected copy elsewhere stays, and the node may go': [
+      {
+        rebootPolicy: 'block-for-eviction-if-contains-last-replica',
         nodes: { n1: { ...cordoned, isDraining: true, intent: 'Reboot' }, n2: open },
         volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' } } },
       },
       { kept: 'im-n2', flags: '', mayDrain: 'n1: yes' },
     ],
-    'for a reboot the last copy still moves first': [
+    'for a reboot with that policy the last copy still moves first': [
       {
+        rebootPolicy: 'block-for-eviction-if-contains-last-replica',
         nodes: { n1: { ...cordoned, isDraining: true, intent: 'Reboot' }, n2: open },
         volumes: { v: { copies: { n1: 'healthy' } } },
       },
       { kept: 'im-n1 im-n2', flags: '+v-n1 EvictionAutomatic', mayDrain: 'n1: ReplicaMoving' },
     ],
+    'a policy for reboots that means nothing holds the node that reboots, and moves nothing': [
+      {
+        rebootPolicy: 'relaxed',
+        nodes: { n1: { ...cordoned, isDraining: true, intent: 'Reboot' }, n2: open },
+        volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' } } },
+      },
+      { kept: 'im-n1 im-n2', flags: '', mayDrain: 'n1: DrainPolicyUnknown' },
+    ],
     'a volume that asks for block-for-eviction itself moves for a reboot too': [
       {
+        rebootPolicy: 'always-allow',
         nodes: { n1: { ...cordoned, isDraining: true, intent: 'Reboot' }, n2: open },
         volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' }, policy: 'block-for-eviction' } },
       },

@@ -86,6 +86,35 @@ describe('settings of a drain', () => {
       [...policy({}), setting('kubernetes-cluster-autoscaler-enabled', 'true')],
       { isAutoscaled: true },
     ],
+    'the mode of the autoscaler is known in each spelling that Longhorn takes': [
+      [...policy({}), setting('kubernetes-cluster-autoscaler-enabled', 'True')],
+      { isAutoscaled: true },
+    ],
+    'a mode of the autoscaler that Longhorn cannot read is off, so that budgets stay': [
+      [...policy({}), setting('kubernetes-cluster-autoscaler-enabled', 'on')],
+      { problems: ['the setting kubernetes-cluster-autoscaler-enabled is neither true nor false; false counts'] },
+    ],
+    'a policy for reboots is taken from its annotation': [
+      policy({ 'cofferdam.io/reboot-policy': 'always-allow' }),
+      { rebootPolicy: known('always-allow') },
+    ],
+    'an empty policy for reboots says nothing': [policy({ 'cofferdam.io/reboot-policy': '' }), {}],
+    'what a guide puts in force for some nodes is not what it wants for the others': [
+      policy({
+        'cofferdam.io/manage': 'guide',
+        'cofferdam.io/restores': 'always-allow',
+        'cofferdam.io/put-in-force': 'block-for-eviction',
+      }),
+      { mode: 'guide', policy: known('always-allow') },
+    ],
+    'what another client put in force since is wanted by everybody': [
+      policy({
+        'cofferdam.io/manage': 'guide',
+        'cofferdam.io/restores': 'always-allow',
+        'cofferdam.io/put-in-force': '',
+      }),
+      { mode: 'guide' },
+    ],
   }
   for (const [name, [settings, expected]] of Object.entries(scenarios)) {
     it(name, () => {
@@ -93,13 +122,26 @@ describe('settings of a drain', () => {
     })
   }
 
-  it('that are gone leave the policy unknown, and whose budgets are ours in charge, so that last copies are held', () => {
-    const unset = unknown('it is not set')
-    const missing = { policy: unset, inForce: unset, atRest: unset }
+  it('that do not exist are what Longhorn takes then, its default, which is reported: every node with a replica was held for a setting that was never made', () => {
+    const byDefault = known('block-if-contains-last-replica' as const)
+    const problems = ["it does not exist, so block-if-contains-last-replica counts, Longhorn's default"]
+    const missing = { policy: byDefault, inForce: byDefault, atRest: byDefault, problems }
     expect(parseDrainSettings([], { ...alone, budgets: [budget({})] })).toEqual({ ...plain, ...missing })
-    const ours = { ...alone, budgets: [budget(ownBudgetLabel)] }
-    expect(parseDrainSettings([], ours)).toEqual({ ...plain, ...missing, mode: 'hold' })
   })
+
+  it('that are gone while budgets of ours hold nodes leave them held: what was wanted went with them', () => {
+    const { mode, policy: wish, inForce } = parseDrainSettings([], { ...alone, budgets: [budget(ownBudgetLabel)] })
+    expect([mode, wish.known, inForce]).toEqual(['hold', false, known('block-if-contains-last-replica')])
+  })
+
+  it.each([undefined, ''])(
+    'that exist without a value (%j) are unknown: Longhorn fails on them and lets nothing go',
+    (value) => {
+      const { value: _, ...bare } = setting('node-drain-policy', '')
+      const seen = parseDrainSettings([value === undefined ? bare : { ...bare, value }], alone)
+      expect([seen.policy.known, seen.inForce.known]).toEqual([false, false])
+    },
+  )
 })
 
 describe('beside the settings', () => {

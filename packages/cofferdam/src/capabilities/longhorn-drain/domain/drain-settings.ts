@@ -1,21 +1,28 @@
 import type { LonghornSetting } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
-import type { Observed } from '../../../shared/observed.ts'
+import { known, type Observed, unknown } from '../../../shared/observed.ts'
 import { isHoldBudget } from './budget-object.ts'
-import { drainPolicySetting, parseDrainPolicy } from './policy.ts'
+import { defaultDrainPolicy, drainPolicySetting, parseDrainPolicy } from './policy.ts'
 import { parseRevertedRecord, revertedAnnotation } from './reverted-record.ts'
-import { drainModes, type LonghornDrainSettings } from './snapshot.ts'
+import { parseSwitch } from './setting-values.ts'
+import { type DrainPolicy, drainModes, type LonghornDrainSettings } from './snapshot.ts'
 
 /** On Longhorn's setting `node-drain-policy`: who decides drains. See `drainModes`; without it we only observe. */
 export const manageAnnotation = 'cofferdam.io/manage'
 /** There as well: the policy that a guide brings about while a node is drained. Default: the value of the setting. */
 export const wantedPolicyAnnotation = 'cofferdam.io/wanted-policy'
+/** There as well: the policy for nodes that only reboot. Empty, or none: the same as for others. */
+export const rebootPolicyAnnotation = 'cofferdam.io/reboot-policy'
 /** There as well: `cordon` or `drain`. */
 export const triggerAnnotation = 'cofferdam.io/trigger'
 /** There as well: `keep` or `remove`. */
 export const surplusAnnotation = 'cofferdam.io/surplus'
 /** There as well, written by a guide: the value that was there before it put another in force. */
 export const restoresAnnotation = 'cofferdam.io/restores'
+/** Beside it: what the guide put in force. Empty: somebody else changed it since. */
+export const putAnnotation = 'cofferdam.io/put-in-force'
+
+const autoscalerSetting = 'kubernetes-cluster-autoscaler-enabled'
 
 /** `owner` was an earlier mode that wrote what Longhorn writes. What its users wanted is `hold`. */
 const formerModes: readonly string[] = ['owner', 'true']
@@ -69,20 +76,40 @@ export function parseDrainSettings(
   const reverted = mode === 'observe' ? undefined : parseRevertedRecord(notes[revertedAnnotation], nowMs)?.says
   const trigger = word(triggerAnnotation, wordsOf('cordon', 'drain'), 'cordon')
   const surplus = word(surplusAnnotation, wordsOf('keep', 'remove'), 'keep')
-  const inForce = parseDrainPolicy(values.get(drainPolicySetting))
-  const wanted = notes[wantedPolicyAnnotation]
+  const inForce = setting === undefined ? known(defaultDrainPolicy) : parseDrainPolicy(setting.value)
+  if (setting === undefined && mode === 'observe') {
+    problems.push(`it does not exist, so ${defaultDrainPolicy} counts, Longhorn's default`)
+  }
+  const autoscaled = values.get(autoscalerSetting)
+  const isAutoscaled = autoscaled === undefined ? false : parseSwitch(autoscaled)
+  if (isAutoscaled === undefined) {
+    problems.push(`the setting ${autoscalerSetting} is neither true nor false; false counts`)
+  }
+  const reboot = notes[rebootPolicyAnnotation]
   return {
     mode,
     manager,
     reverted,
-    policy: mode !== 'observe' && wanted !== undefined && wanted !== '' ? parseDrainPolicy(wanted) : inForce,
+    policy: mode === 'observe' ? inForce : setting === undefined ? lostWish : wantedPolicy(notes, inForce),
     inForce,
     atRest: notes[restoresAnnotation] === undefined ? inForce : parseDrainPolicy(notes[restoresAnnotation]),
+    ...(reboot === undefined || reboot === '' ? {} : { rebootPolicy: parseDrainPolicy(reboot) }),
     trigger,
-    isAutoscaled: values.get('kubernetes-cluster-autoscaler-enabled') === 'true',
+    isAutoscaled: isAutoscaled ?? false,
     surplus: isBalancing(values.get('replica-auto-balance')) ? 'keep' : surplus,
     problems,
   }
+}
+
+const lostWish = unknown('it does not exist any more, and with it what was wanted')
+
+/** What is wanted for all nodes: what is asked for, else the setting's own value, also while another is put in force for some. */
+function wantedPolicy(notes: Readonly<Record<string, string>>, inForce: Observed<DrainPolicy>): Observed<DrainPolicy> {
+  const wanted = notes[wantedPolicyAnnotation]
+  if (wanted !== undefined && wanted !== '') return parseDrainPolicy(wanted)
+  const restores = notes[restoresAnnotation]
+  const isOurs = restores !== undefined && inForce.known && inForce.value === notes[putAnnotation]
+  return isOurs ? parseDrainPolicy(restores) : inForce
 }
 
 /** Copies in excess are left to Longhorn where it balances replicas itself: it makes such copies on purpose. */

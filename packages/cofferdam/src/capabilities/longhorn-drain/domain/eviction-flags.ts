@@ -30,6 +30,8 @@ function flagOf(so: SettledSoFar, node: LonghornNodeView, replica: ReplicaView):
   if (replica.isBeingDeleted) {
     return asItIs(replica, 'It is being deleted.')
   }
+  const { boundClone } = so.index.volumes.get(replica.volume) ?? {}
+  if (boundClone !== undefined) return asItIs(replica, `Longhorn does not move it: ${boundClone}.`)
   if (node.kubernetes !== 'ready') {
     const why = node.kubernetes === 'absent' ? 'is gone' : 'does not answer'
     return { isRequested: false, event: 'KubernetesNodeNotReady', why: `Node ${node.name} ${why}.` }

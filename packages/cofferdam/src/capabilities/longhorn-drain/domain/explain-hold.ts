@@ -48,6 +48,13 @@ function textOf(so: SettledSoFar, { replica, hold, isFlagged }: HeldReplica): Bl
       `Label the volume ${drainPolicyLabel}=allow-if-replica-is-stopped and stop its workload, or =always-allow, or give it another data locality.`,
     )
   }
+  if (view?.boundClone !== undefined) {
+    return blockerText(
+      'LinkedCloneReplica',
+      `Replica ${name} of volume ${volume}${users} stays on node ${node}: ${view.boundClone}.`,
+      'Delete the volume once it is not needed: linked clones are meant for a short time. Or make a full copy of it. A policy that lets stopped replicas go lets this one go when its workload has stopped.',
+    )
+  }
   if (view?.robustness === 'faulted') {
     return blockerText(
       'VolumeFaulted',

@@ -1,11 +1,9 @@
 import type { LonghornNode, LonghornSetting } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
-import { restoresAnnotation, wantedPolicyAnnotation } from './drain-settings.ts'
+import { putAnnotation, restoresAnnotation, wantedPolicyAnnotation } from './drain-settings.ts'
 import { drainPolicySetting, parseDrainPolicy } from './policy.ts'
 import { Reading } from './reading.ts'
 
-/** On the setting `node-drain-policy`, beside `restoresAnnotation`: what the guide put in force. Empty: somebody else changed it since. */
-export const putAnnotation = 'cofferdam.io/put-in-force'
 /** On Longhorn's Node, while we have asked for disks of it to be emptied: how their fields were before. */
 export const askedAnnotation = 'cofferdam.io/asked'
 

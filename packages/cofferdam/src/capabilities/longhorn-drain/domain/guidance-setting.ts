@@ -1,8 +1,8 @@
 import type { Observed } from '../../../shared/observed.ts'
-import { restoresAnnotation, wantedPolicyAnnotation } from './drain-settings.ts'
+import { putAnnotation, rebootPolicyAnnotation, restoresAnnotation, wantedPolicyAnnotation } from './drain-settings.ts'
 import type { GuidanceDecision, GuidanceStep } from './guidance-decision.ts'
-import { putAnnotation, type SettingMark } from './guidance-marks.ts'
-import { drainPolicySetting, parseDrainPolicy } from './policy.ts'
+import type { SettingMark } from './guidance-marks.ts'
+import { drainPolicySetting, parseDrainPolicy, strictestOf } from './policy.ts'
 import type { DrainPolicy, LonghornNodeView, LonghornSnapshot } from './snapshot.ts'
 
 interface GuidedSetting extends Omit<GuidanceDecision, 'reverted'> {
@@ -37,9 +37,13 @@ export function guideSetting(
     return { ...nothing, steps: [restore(before, 'No node is being drained any more')] }
   }
   const own = parseDrainPolicy(before)
-  const wanted = mark.hasWish ? settings.policy : own
-  if (!wanted.known || !own.known) return { ...nothing, ...explainUnknown(mark, wanted, own), inForce: undefined }
-  const aim = mark.hasWish ? soften(wanted.value, leaving) : own.value
+  const asked = askedFor(leaving, { wanted: mark.hasWish ? settings.policy : own, reboot: settings.rebootPolicy })
+  const known = asked.flatMap(({ policy }) => (policy.known ? [policy.value] : []))
+  const [first, ...more] = known
+  if (known.length < asked.length || first === undefined || !own.known) {
+    return { ...nothing, problems: explainUnknown(mark, asked, own), inForce: undefined }
+  }
+  const aim = strictestOf(first, ...more)
   if (aim === own.value) {
     const steps = restores === undefined ? [] : [restore(before, 'No other policy is configured any more')]
     return { ...nothing, steps, inForce: aim }
@@ -93,29 +97,40 @@ function restore(before: string, why: string): GuidanceStep {
   }
 }
 
-/** A node that only reboots brings its replicas back: only last copies move, as everywhere else. */
-function soften(wanted: DrainPolicy, leaving: readonly LonghornNodeView[]): DrainPolicy {
-  const isReboot = leaving.every(({ intent }) => intent === 'Reboot')
-  return wanted === 'block-for-eviction' && isReboot ? 'block-for-eviction-if-contains-last-replica' : wanted
+interface AskedPolicy {
+  readonly annotation: string
+  readonly policy: Observed<DrainPolicy>
+}
+
+/** What nodes want that leave at the same time. The setting holds for all of them, so the strictest counts. */
+function askedFor(
+  leaving: readonly LonghornNodeView[],
+  { wanted, reboot }: { readonly wanted: Observed<DrainPolicy>; readonly reboot: Observed<DrainPolicy> | undefined },
+): readonly AskedPolicy[] {
+  const rebooting = reboot === undefined ? [] : leaving.filter(({ intent }) => intent === 'Reboot')
+  return [
+    ...(rebooting.length < leaving.length ? [{ annotation: wantedPolicyAnnotation, policy: wanted }] : []),
+    ...(reboot === undefined || rebooting.length === 0 ? [] : [{ annotation: rebootPolicyAnnotation, policy: reboot }]),
+  ]
 }
 
 function explainUnknown(
-  { value }: SettingMark,
-  wanted: Observed<DrainPolicy>,
+  { value, hasWish }: SettingMark,
+  asked: readonly AskedPolicy[],
   own: Observed<DrainPolicy>,
-): Pick<GuidanceDecision, 'problems'> {
-  const problems: { object: string; problem: string }[] = []
-  if (!wanted.known) {
-    const problem = `annotation ${wantedPolicyAnnotation}: ${wanted.why}; until it is corrected ${value} stays in force, and no node eviction is requested`
-    problems.push({ object, problem })
-  }
-  if (!own.known) {
-    problems.push({
-      object,
-      problem: `its value could not be put back: ${own.why}; so no other policy is put in force`,
+): GuidanceDecision['problems'] {
+  const problems = asked
+    .filter(({ annotation }) => hasWish || annotation !== wantedPolicyAnnotation)
+    .flatMap(({ annotation, policy }) => {
+      if (policy.known) return []
+      const problem = `annotation ${annotation}: ${policy.why}; until it is corrected ${value} stays in force, and no node eviction is requested`
+      return [{ object, problem }]
     })
-  }
-  return { problems }
+  if (own.known) return problems
+  return [
+    ...problems,
+    { object, problem: `its value could not be put back: ${own.why}; so no other policy is put in force` },
+  ]
 }
 
 function textOf(policy: Observed<DrainPolicy>): string | undefined {

@@ -56,14 +56,49 @@ describe('the policy', () => {
       { notes: { 'wanted-policy': all }, nodes: { n1: { isDraining: true, intent: 'Remove' } } },
       [put(all)],
     ],
-    'moves only last copies off nodes that come back': [
-      { notes: { 'wanted-policy': all }, nodes: { n1: { ...drained, intent: 'Reboot' } } },
+    'is put in force for nodes that come back too: block-for-eviction was asked for, and replicas stayed through the reboot':
+      [{ notes: { 'wanted-policy': all }, nodes: { n1: { ...drained, intent: 'Reboot' } } }, [put(all)]],
+    'for reboots is put in force while only nodes leave that come back': [
+      {
+        notes: { 'wanted-policy': all, 'reboot-policy': lastMoves },
+        nodes: { n1: { ...drained, intent: 'Reboot' } },
+      },
       [put(lastMoves)],
+    ],
+    'for reboots needs no other wish': [
+      { notes: { 'reboot-policy': lastMoves }, nodes: { n1: { ...drained, intent: 'Reboot' } } },
+      [put(lastMoves)],
+    ],
+    'for reboots is nothing to nodes that leave for good': [
+      { notes: { 'reboot-policy': all }, nodes: { n1: { ...drained, intent: 'Remove' } } },
+      [],
+    ],
+    'for reboots stays in force as it was put there, and is not taken for what others want': [
+      {
+        value: lastMoves,
+        notes: { 'reboot-policy': lastMoves, restores: last, 'put-in-force': lastMoves },
+        nodes: { n1: { ...drained, intent: 'Reboot' }, n2: cordoned },
+      },
+      [],
+    ],
+    'for reboots gives way to the setting when only nodes leave that do not come back': [
+      {
+        value: lastMoves,
+        notes: { 'reboot-policy': lastMoves, restores: last, 'put-in-force': lastMoves },
+        nodes: { n1: { ...drained, intent: 'Remove' } },
+      },
+      [restored],
+    ],
+    'for reboots that is unknown puts nothing in force': [
+      { notes: { 'reboot-policy': 'mild' }, nodes: { n1: { ...drained, intent: 'Reboot' } } },
+      [
+        `setting/node-drain-policy: annotation cofferdam.io/reboot-policy: "mild" is none of ${last}, allow-if-replica-is-stopped, always-allow, ${all}, ${lastMoves}; until it is corrected ${last} stays in force, and no node eviction is requested`,
+      ],
     ],
     'becomes stricter when a second node leaves for good, and what is restored stays the same': [
       {
         value: lastMoves,
-        notes: { 'wanted-policy': all, restores: last, 'put-in-force': lastMoves },
+        notes: { 'wanted-policy': all, 'reboot-policy': lastMoves, restores: last, 'put-in-force': lastMoves },
         nodes: { n1: { ...drained, intent: 'Reboot' }, n2: cordoned },
       },
       [put(all)],

@@ -1,5 +1,6 @@
 import type { UnreadableObject } from '../../../shared/parsed.ts'
 import type { LonghornIndex } from './longhorn-index.ts'
+import { policyFor } from './policy.ts'
 import { type SettledSoFar, standsForData } from './protection.ts'
 import { needsBudget, type ReplicaHold, replicaHold } from './replica-hold.ts'
 import type { InstanceManagerView, ReplicaView } from './snapshot.ts'
@@ -45,7 +46,9 @@ function enginesOn(index: LonghornIndex, node: string): readonly string[] {
 }
 
 /** What cannot be read may be the last copy, unless nothing is protected here anyway. */
-function unreadableOn({ unreadable, settings }: LonghornIndex, node: string): readonly UnreadableObject[] {
-  if (unreadable.length === 0 || (settings.policy.known && settings.policy.value === 'always-allow')) return []
+function unreadableOn({ unreadable, settings, nodes }: LonghornIndex, node: string): readonly UnreadableObject[] {
+  if (unreadable.length === 0) return []
+  const policy = policyFor(settings, nodes.get(node)?.intent)
+  if (policy.known && policy.value === 'always-allow') return []
   return unreadable.filter((object) => object.node === node)
 }

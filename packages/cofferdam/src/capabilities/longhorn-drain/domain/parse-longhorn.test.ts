@@ -216,11 +216,41 @@ describe('replicas', () => {
       parseLonghorn({ ...nothing, replicas, instanceManagers, ...more }).replicas[0]?.instanceManager
     expect(managerOf({ settings: [setting('default-instance-manager-image', 'new')] })).toBe('im-new')
     expect(managerOf({})).toBeUndefined()
-    expect(managerOf({ instanceManagers: [manager('im-old', 'n1', 'old')] })).toBe('im-old')
+  })
+
+  it('that name no instance manager have none of another image, also where it is the only one: Longhorn does not count on it, and kept what was let go here', () => {
+    const seen = (image: string | undefined) =>
+      parseLonghorn({
+        ...nothing,
+        replicas: [replica('r', { volumeName: 'v', nodeID: 'n1', healthyAt: 't' })],
+        instanceManagers: [manager('im-old', 'n1', 'old')],
+        settings: image === undefined ? [] : [setting('default-instance-manager-image', image)],
+      })
+    const said = (image: string | undefined) => {
+      const { replicas, settings } = seen(image)
+      return [replicas[0]?.instanceManager, settings.problems.filter((problem) => problem.includes('image'))]
+    }
+    const missing =
+      'the setting default-instance-manager-image does not exist or is empty, so one stopped replica protects nothing: where it would run is not known'
+    expect([said('old'), said('new'), said(''), said(undefined)]).toEqual([
+      ['im-old', []],
+      [undefined, []],
+      [undefined, [missing]],
+      [undefined, [missing]],
+    ])
   })
 })
 
 describe('volumes', () => {
+  it('that are linked clones are bound or not by the version of Longhorn, also when that changes later', () => {
+    const parse = createLonghornParser()
+    const volumes = [volume('v', { spec: { numberOfReplicas: 1, cloneMode: 'linked-clone' } })]
+    const isBound = (version: string) =>
+      parse({ ...nothing, volumes, settings: [setting('current-longhorn-version', version)] }).volumes[0]
+        ?.boundClone !== undefined
+    expect([isBound('v1.12.0'), isBound('v1.12.1')]).toEqual([true, false])
+  })
+
   it('carry who attached them, and how far a new copy is', () => {
     const seen = parseLonghorn({
       ...nothing,

@@ -17,11 +17,13 @@ import { ListIndex, ListReader } from '../../../shared/read-lists.ts'
 import { Remembered } from '../../../shared/remembered.ts'
 import { heldManagerOf, isInstanceManagerBudget } from './budget-object.ts'
 import { parseDrainSettings } from './drain-settings.ts'
+import { longhornVersionSetting } from './linked-clone.ts'
 import { type LonghornManagerObjects, parseLonghornManager } from './longhorn-manager.ts'
 import { isBlipping, parseLonghornNode } from './parse-node.ts'
 import { parseInstanceManager, parseReplica } from './parse-replica.ts'
 import { parseVolume } from './parse-volume.ts'
 import { drainPolicyParameter } from './policy.ts'
+import { isHealthy } from './protection.ts'
 import type { InstanceManagerView, LonghornSnapshot, ReplicaView, VolumeView } from './snapshot.ts'
 
 /** Everything as Kubernetes has it, of one Longhorn's namespace. */
@@ -40,6 +42,9 @@ export interface LonghornObjects extends LonghornManagerObjects {
   readonly storageClasses: readonly StorageClass[]
   readonly persistentVolumes: readonly PersistentVolume[]
 }
+
+/** What stopped replicas run in next; Longhorn itself always writes it. */
+const managerImageSetting = 'default-instance-manager-image'
 
 export type ParseLonghorn = (objects: LonghornObjects) => LonghornSnapshot
 
@@ -74,7 +79,7 @@ export function createLonghornParser(): ParseLonghorn {
         guarded('instancemanager', manager, () => parseInstanceManager(manager, volumeOfEngine)),
       ),
     )
-    const image = settings.get('default-instance-manager-image')
+    const image = settings.get(managerImageSetting)
     const groups = defaults.of(managersRead.views)
     const byDefault = (node: string, dataEngine: string) => defaultManager(groups.get(`${node} ${dataEngine}`), image)
     const replicasRead = replicas.read(objects.replicas, [groups, image], (replica) =>
@@ -87,15 +92,15 @@ export function createLonghornParser(): ParseLonghorn {
     const policies = classPolicies.of(objects.storageClasses)
     const classes = classesOfVolumes.of(objects.persistentVolumes)
     const softAntiAffinity = settings.get('replica-soft-anti-affinity')
-    const stamp = [attachments, engines, policies, classes, softAntiAffinity]
+    const longhornVersion = settings.get(longhornVersionSetting)
+    const stamp = [attachments, engines, policies, classes, softAntiAffinity, longhornVersion]
     const volumesRead = volumes.read(objects.volumes, stamp, (volume) => {
       const { name } = volume.metadata
       const classPolicy = policies.get(classes.get(name) ?? '')
       const own = engines.get(name) ?? []
-      const around = { attachment: attachments.get(name), engines: own, classPolicy, softAntiAffinity }
-      return remembered.make(volume, [around.attachment, classPolicy, softAntiAffinity, own.length, ...own], () =>
-        guarded('volume', volume, () => parseVolume(volume, around)),
-      )
+      const around = { attachment: attachments.get(name), engines: own, classPolicy, softAntiAffinity, longhornVersion }
+      const from = [around.attachment, classPolicy, softAntiAffinity, longhornVersion, own.length, ...own]
+      return remembered.make(volume, from, () => guarded('volume', volume, () => parseVolume(volume, around)))
     })
     const kubeNodes = kubeNodesByName.of(objects.kubeNodes)
     const nodes = objects.nodes.map((node) => {
@@ -105,13 +110,15 @@ export function createLonghornParser(): ParseLonghorn {
       const from = [kubeNode, isBlipping(kubeNode) ? objects.nowMs : 0, disruptions.length, ...disruptions]
       return remembered.make(node, from, () => parseLonghornNode(node, around))
     })
+    const drainSettings = parseDrainSettings(objects.settings, {
+      budgets: objects.budgets,
+      manager: parseLonghornManager(objects),
+      nowMs: objects.nowMs,
+    })
+    const problems = [...drainSettings.problems, ...withoutManager(replicasRead.views, image)]
     return {
       nowMs: objects.nowMs,
-      settings: parseDrainSettings(objects.settings, {
-        budgets: objects.budgets,
-        manager: parseLonghornManager(objects),
-        nowMs: objects.nowMs,
-      }),
+      settings: { ...drainSettings, problems },
       nodes: nodes.map(({ view }) => view),
       volumes: volumesRead.views,
       replicas: replicasRead.views,
@@ -185,10 +192,23 @@ function groupByPlace(managers: readonly InstanceManagerView[]): ReadonlyMap<str
   return groups
 }
 
-/** The one of the default image; without that setting, the only one there is. */
+/**
+ * The one of the default image, as in Longhorn: which other one a replica will run in is not known, also where there is but one. Without
+ * that setting Longhorn's check fails, and its budgets stay.
+ */
 function defaultManager(group: readonly InstanceManagerView[] | undefined, image: unknown): string | undefined {
-  const chosen = group?.find((manager) => manager.image === image)
-  return (chosen ?? (group?.length === 1 ? group[0] : undefined))?.name
+  return image === '' ? undefined : group?.find((manager) => manager.image === image)?.name
+}
+
+/** For the problem that it is: what has no instance manager protects nothing. */
+function withoutManager(replicas: readonly ReplicaView[], image: unknown): string[] {
+  if (typeof image === 'string' && image !== '') return []
+  const count = replicas.filter((replica) => replica.instanceManager === undefined && isHealthy(replica)).length
+  if (count === 0) return []
+  const which = count === 1 ? 'one stopped replica protects' : `${count} stopped replicas protect`
+  return [
+    `the setting ${managerImageSetting} does not exist or is empty, so ${which} nothing: where it would run is not known`,
+  ]
 }
 
 function policiesOfClasses(classes: readonly StorageClass[]): ReadonlyMap<string, unknown> {

@@ -4,9 +4,11 @@ import type {
   LonghornVolumeAttachment,
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { Parsed } from '../../../shared/parsed.ts'
+import { boundCloneOf } from './linked-clone.ts'
 import { unreadable } from './parse-replica.ts'
 import { drainPolicyLabel, parseVolumePolicy } from './policy.ts'
 import { Reading } from './reading.ts'
+import { parseSwitch } from './setting-values.ts'
 import type { AttachmentTicketView, VolumeView } from './snapshot.ts'
 import { unsettledOf } from './unsettled-volume.ts'
 
@@ -18,6 +20,8 @@ export interface VolumeSurroundings {
   readonly classPolicy: unknown
   /** The setting `replica-soft-anti-affinity`. */
   readonly softAntiAffinity: unknown
+  /** The setting `current-longhorn-version`. */
+  readonly longhornVersion: unknown
 }
 
 export function parseVolume(volume: LonghornVolume, around: VolumeSurroundings): Parsed<VolumeView> {
@@ -31,6 +35,7 @@ export function parseVolume(volume: LonghornVolume, around: VolumeSurroundings):
   const rebuiltShare = rebuiltShareOf(currentEngine(around.engines))
   const schedulingProblem = schedulingProblemOf(volume)
   const tickets = ticketsOf(around.attachment)
+  const boundClone = boundCloneOf(volume, around.longhornVersion)
   const view: VolumeView = {
     name,
     state: state === 'attached' || state === 'detached' ? state : 'moving',
@@ -42,6 +47,7 @@ export function parseVolume(volume: LonghornVolume, around: VolumeSurroundings):
     attachedBy: state === 'detached' ? undefined : attacherOf(volume, around.attachment),
     attachedTo: attachedTo === '' ? undefined : attachedTo,
     unsettled: unsettledOf(volume, around.engines),
+    ...(boundClone === undefined ? {} : { boundClone }),
     ...(rebuiltShare === undefined ? {} : { rebuiltShare }),
     ...(schedulingProblem === undefined ? {} : { schedulingProblem }),
     ...(sharesNodes(spec['replicaSoftAntiAffinity'], around.softAntiAffinity) ? { sharesNodes: true } : {}),
@@ -61,7 +67,7 @@ function isRobustness(text: string): text is VolumeView['robustness'] {
 
 /** The volume's own word, unless it leaves it to the setting. */
 function sharesNodes(own: unknown, setting: unknown): boolean {
-  return own === 'enabled' || (own !== 'disabled' && setting === 'true')
+  return own === 'enabled' || (own !== 'disabled' && parseSwitch(setting) === true)
 }
 
 function ticketsOf(attachment: LonghornVolumeAttachment | undefined): readonly AttachmentTicketView[] {

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { known } from '../../../shared/observed.ts'
-import { parseDrainPolicy, parseVolumePolicy, ruleOf } from './policy.ts'
+import { parseDrainPolicy, parseVolumePolicy, policyFor, ruleOf, strictestOf } from './policy.ts'
 import { drainPolicies } from './snapshot.ts'
 
 describe('a drain policy', () => {
@@ -45,10 +45,33 @@ describe('the policy of a volume', () => {
     expect(parseVolumePolicy({ label: 'nonsense', parameter: 'always-allow' })?.known).toBe(false)
   })
 
-  it('is relaxed for a reboot only where it comes from the setting', () => {
+  it('comes before that of the settings', () => {
     const setting = known('block-for-eviction' as const)
-    expect(ruleOf({ setting, volume: undefined, intent: 'Reboot' })).toBe('move-last')
-    expect(ruleOf({ setting, volume: { policy: setting }, intent: 'Reboot' })).toBe('move-all')
-    expect(ruleOf({ setting, volume: undefined, intent: 'Replace' })).toBe('move-all')
+    expect(ruleOf({ setting, volume: undefined })).toBe('move-all')
+    expect(ruleOf({ setting, volume: { policy: known('always-allow') } })).toBe('free')
   })
+})
+
+describe('the policy of the settings for a node', () => {
+  const policy = known('block-for-eviction' as const)
+  const rebootPolicy = known('block-if-contains-last-replica' as const)
+
+  it('is the same whatever the intent: replicas that were to leave first stayed through a reboot, and were one disk away from loss', () => {
+    for (const intent of [undefined, 'Reboot', 'Remove', 'Replace'] as const)
+      expect(policyFor({ policy }, intent)).toEqual(policy)
+  })
+
+  it('is another for reboots, and for nothing else, where the user says so', () => {
+    const settings = { policy, rebootPolicy }
+    expect(policyFor(settings, 'Reboot')).toEqual(rebootPolicy)
+    for (const intent of [undefined, 'Remove', 'Replace'] as const) expect(policyFor(settings, intent)).toEqual(policy)
+  })
+})
+
+it('of several policies the strictest is the one under which most has to happen first', () => {
+  expect(strictestOf('always-allow')).toBe('always-allow')
+  expect(strictestOf('block-if-contains-last-replica', 'block-for-eviction', 'always-allow')).toBe('block-for-eviction')
+  expect(strictestOf('allow-if-replica-is-stopped', 'block-for-eviction-if-contains-last-replica')).toBe(
+    'block-for-eviction-if-contains-last-replica',
+  )
 })

@@ -1,7 +1,15 @@
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
-import { type DrainPolicy, drainPolicies, type LonghornNodeView, type VolumeView } from './snapshot.ts'
+import {
+  type DrainPolicy,
+  drainPolicies,
+  type LonghornDrainSettings,
+  type LonghornNodeView,
+  type VolumeView,
+} from './snapshot.ts'
 
 export const drainPolicySetting = 'node-drain-policy'
+/** What Longhorn goes by where the setting does not exist. One that exists without a value is an error to it. */
+export const defaultDrainPolicy: DrainPolicy = 'block-if-contains-last-replica'
 /** On a Longhorn volume; stronger than its StorageClass, which is stronger than the setting. */
 export const drainPolicyLabel = 'cofferdam.io/node-drain-policy'
 export const drainPolicyParameter = 'nodeDrainPolicy'
@@ -55,19 +63,34 @@ const rules: Readonly<Record<DrainPolicy, ReplicaRule>> = {
 }
 
 /**
- * The rule for a replica: by the policy of its volume, else by the setting.
- *
- * A node that only reboots brings its replicas back. Under the setting `block-for-eviction` they then move only where no
- * protected copy is elsewhere. A volume that asks for `block-for-eviction` itself gets exactly that.
+ * The policy of the settings for a node: what is wanted for reboots where it only reboots and such a policy is set, else
+ * that of all nodes. An intent alone changes nothing: a node that should be empty before it goes is empty before a reboot too.
  */
+export function policyFor(
+  { policy, rebootPolicy }: Pick<LonghornDrainSettings, 'policy' | 'rebootPolicy'>,
+  intent: LonghornNodeView['intent'],
+): Observed<DrainPolicy> {
+  return intent === 'Reboot' && rebootPolicy !== undefined ? rebootPolicy : policy
+}
+
+/** The rule for a replica: by the policy of its volume, else by that of the settings for its node. */
 export function ruleOf(asked: {
   readonly setting: Observed<DrainPolicy>
   readonly volume: Pick<VolumeView, 'policy'> | undefined
-  readonly intent: LonghornNodeView['intent']
 }): ReplicaRule {
-  const own = asked.volume?.policy
-  const policy = own ?? asked.setting
-  if (!policy.known) return 'unknown'
-  const rule = rules[policy.value]
-  return rule === 'move-all' && own === undefined && asked.intent === 'Reboot' ? 'move-last' : rule
+  const policy = asked.volume?.policy ?? asked.setting
+  return policy.known ? rules[policy.value] : 'unknown'
+}
+
+const fromMildToStrict: readonly DrainPolicy[] = [
+  'always-allow',
+  'allow-if-replica-is-stopped',
+  'block-if-contains-last-replica',
+  'block-for-eviction-if-contains-last-replica',
+  'block-for-eviction',
+]
+
+/** Of policies that one setting has to stand for. */
+export function strictestOf(first: DrainPolicy, ...more: readonly DrainPolicy[]): DrainPolicy {
+  return more.reduce((a, b) => (fromMildToStrict.indexOf(a) < fromMildToStrict.indexOf(b) ? b : a), first)
 }

@@ -1,4 +1,5 @@
 import type { LonghornDecision } from './decision.ts'
+import { rebootPolicyAnnotation } from './drain-settings.ts'
 import type { LonghornIndex } from './longhorn-index.ts'
 import { drainPolicySetting } from './policy.ts'
 
@@ -13,8 +14,17 @@ export function clusterProblems({ settings, unreadable }: LonghornIndex): Proble
           problem: `${settings.policy.why}; until it is corrected no replica starts to move, and no node with replicas is let go`,
         },
       ]
+  const reboot =
+    settings.rebootPolicy?.known === false
+      ? [
+          {
+            object: `setting/${drainPolicySetting}`,
+            problem: `annotation ${rebootPolicyAnnotation}: ${settings.rebootPolicy.why}; until it is corrected no replica starts to move off a node that only reboots, and no such node with replicas is let go`,
+          },
+        ]
+      : []
   const words = settings.problems.map((problem) => ({ object: `setting/${drainPolicySetting}`, problem }))
-  return [...policy, ...words, ...unreadable.map(({ object, why }) => ({ object, problem: why }))]
+  return [...policy, ...reboot, ...words, ...unreadable.map(({ object, why }) => ({ object, problem: why }))]
 }
 
 /** What is wrong with a volume and its replicas. Asked with the volume of a replica, it also covers volumes that are gone. */

@@ -1,5 +1,5 @@
 import type { LonghornIndex } from './longhorn-index.ts'
-import { type ReplicaRule, ruleOf } from './policy.ts'
+import { policyFor, type ReplicaRule, ruleOf } from './policy.ts'
 import { hasCopyProtectedSoon, hasProtectedCopyElsewhere, isUnused, type SettledSoFar } from './protection.ts'
 import type { ReplicaView } from './snapshot.ts'
 
@@ -10,9 +10,8 @@ export type ReplicaHold = 'must-leave' | 'last-copy' | 'unknown'
 export function replicaRule(index: LonghornIndex, replica: ReplicaView): ReplicaRule {
   if (index.unreadableObjects.size > 0 && index.unreadableObjects.has(`volume/${replica.volume}`)) return 'unknown'
   return ruleOf({
-    setting: index.settings.policy,
+    setting: policyFor(index.settings, index.nodes.get(replica.node)?.intent),
     volume: index.volumes.get(replica.volume),
-    intent: index.nodes.get(replica.node)?.intent,
   })
 }
 

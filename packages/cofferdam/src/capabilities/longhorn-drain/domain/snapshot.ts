@@ -42,12 +42,14 @@ export interface LonghornDrainSettings {
   readonly manager: Observed<string | undefined>
   /** What somebody else undid of what we wrote, not long ago. */
   readonly reverted: string | undefined
-  /** Unknown: a value that is none of the five, or a setting that is missing. The safest one is then in force. */
+  /** Unknown: a value that is none of the five. A setting that does not exist is Longhorn's default. */
   readonly policy: Observed<DrainPolicy>
   /** What the setting says, which a Longhorn with a drain handling of its own goes by; a guide may want another. */
   readonly inForce: Observed<DrainPolicy>
   /** The same while no node is drained: a guide puts it back. */
   readonly atRest: Observed<DrainPolicy>
+  /** What counts instead on nodes that only reboot; undefined: the same as on others. */
+  readonly rebootPolicy?: Observed<DrainPolicy>
   /** `cordon`: as Longhorn does. `drain`: replicas move only when somebody really evicts, or a NodeDisruption asks for it. */
   readonly trigger: 'cordon' | 'drain'
   /** `kubernetes-cluster-autoscaler-enabled`: a budget only where it protects something. */
@@ -93,6 +95,8 @@ export interface VolumeView {
   readonly robustness: 'healthy' | 'degraded' | 'faulted' | 'unknown'
   readonly numberOfReplicas: number
   readonly isStrictLocal: boolean
+  /** Why its replicas stay where they are, where it is a linked clone that Longhorn does not move. */
+  readonly boundClone?: string
   /** From its label `cofferdam.io/node-drain-policy`, else from the parameter `nodeDrainPolicy` of its StorageClass; undefined: the setting. */
   readonly policy: Observed<DrainPolicy> | undefined
   readonly actualBytes: number

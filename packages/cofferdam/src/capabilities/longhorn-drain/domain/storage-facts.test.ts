@@ -40,6 +40,14 @@ describe('a node with data of Longhorn may begin to leave', () => {
       given: { nodes: open, volumes: { db: alone } },
       then: 'no, behind LastReplica',
     },
+    'not when it has a linked clone that never moves: it would be away, and others wait, for nothing': {
+      given: {
+        policy: 'block-for-eviction',
+        nodes: open,
+        volumes: { clone: { copies: { n1: 'healthy' }, boundClone: 'it is a linked clone' } },
+      },
+      then: 'no, behind LinkedCloneReplica',
+    },
     'not while the node of the other copy is away: its own drain could never end': {
       given: lastHere,
       then: 'no, behind LastReplica',

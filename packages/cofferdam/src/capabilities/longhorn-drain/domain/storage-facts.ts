@@ -3,8 +3,9 @@ import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import type { StorageFacts, StorageHold } from '../../../shared/storage-facts.ts'
 import { holdNameOf } from './budget-object.ts'
+import { isBound } from './bytes-left.ts'
 import type { LonghornDecision, NodeAnswer, ReplicaBlocker } from './decision.ts'
-import { ruleOf } from './policy.ts'
+import { policyFor, ruleOf } from './policy.ts'
 import { isUnused } from './protection.ts'
 import type { LonghornSnapshot, ReplicaView, VolumeView } from './snapshot.ts'
 
@@ -102,6 +103,7 @@ function mayGo(snapshot: LonghornSnapshot, answer: NodeAnswer | undefined): Stor
 const lastingReasons: ReadonlySet<string> = new Set([
   'LastReplica',
   'StrictLocalReplica',
+  'LinkedCloneReplica',
   'VolumeFaulted',
   'DrainPolicyUnknown',
 ])
@@ -111,7 +113,7 @@ function isLasting(snapshot: LonghornSnapshot, node: string, { reason, volume: n
   if (!lastingReasons.has(reason)) return false
   const volume = snapshot.volumes.find((each) => each.name === name)
   const intent = snapshot.nodes.find((each) => each.name === node)?.intent
-  return ruleOf({ setting: snapshot.settings.policy, volume, intent }) !== 'last-unless-stopped'
+  return ruleOf({ setting: policyFor(snapshot.settings, intent), volume }) !== 'last-unless-stopped'
 }
 
 /** Every manager of the node is held by all that holds the node. */
@@ -172,8 +174,8 @@ function awaitedCopies({ snapshot, node, heldSinceMs }: LonghornStorageQuestion)
   })
 }
 
-function isRebuilding({ state, robustness, isStrictLocal }: VolumeView): boolean {
-  return state === 'attached' && robustness === 'degraded' && !isStrictLocal
+function isRebuilding(volume: VolumeView): boolean {
+  return volume.state === 'attached' && volume.robustness === 'degraded' && !isBound(volume)
 }
 
 function isBuiltElsewhere({ replicas }: LonghornSnapshot, { volume, node }: ReplicaView): boolean {

@@ -9,6 +9,7 @@ import { createDisruption, heldKeys, installDefinitions } from '../../../ledger/
 import { nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
 import { openCephFixture } from '../../ceph-drain/testing/ceph-fixture.ts'
 import { openDisruptionFixture } from '../../drain-lock/testing/disruption-fixture.ts'
+import { rebootPolicyAnnotation } from '../domain/drain-settings.ts'
 import { openLonghornDisruptions, wholeCopies } from '../testing/longhorn-disruption-fixture.ts'
 
 const key = 'storage/longhorn-system/longhorn'
@@ -47,7 +48,9 @@ describe.each(['owner', 'observe'] as const)('with Longhorn in mode %s', (mode) 
 })
 
 it('a node that is removed waits for its replicas to move, says which, and keeps others waiting until it is gone', async () => {
-  const fixture = await openLonghornDisruptions({ volumes: [pair], settings: moving, timings: slowly })
+  // Once one node is gone, two replicas on two nodes have nowhere to move.
+  const notes = { [rebootPolicyAnnotation]: 'block-for-eviction-if-contains-last-replica' }
+  const fixture = await openLonghornDisruptions({ volumes: [pair], settings: moving, timings: slowly }, { notes })
   const { api, controls, request, seconds, tell, until, phaseOf, placesOf, close } = fixture
   await controls.attach('db', 'node-3')
   fixture.operate()

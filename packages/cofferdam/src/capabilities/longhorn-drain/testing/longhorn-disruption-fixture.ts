@@ -26,13 +26,22 @@ export interface LonghornDisruptionFixture extends LonghornFixture {
 /** A Longhorn, and an operator beside it that takes its nodes out on request. */
 export async function openLonghornDisruptions(
   description: LonghornDescription,
-  { nodeCount = 3, mode = 'owner' }: { readonly nodeCount?: number; readonly mode?: 'owner' | 'observe' } = {},
+  {
+    nodeCount = 3,
+    mode = 'owner',
+    notes = {},
+  }: {
+    readonly nodeCount?: number
+    readonly mode?: 'owner' | 'observe'
+    /** More annotations of the setting. */
+    readonly notes?: Readonly<Record<string, string>>
+  } = {},
 ): Promise<LonghornDisruptionFixture> {
   const fixture = await openLonghorn({ ownDrainHandling: mode === 'observe', ...description }, { nodeCount })
   const { api, clock, seconds } = fixture
   await installDefinitions(api)
   const setting = { namespace: longhornNamespace, name: 'node-drain-policy' }
-  const body = { metadata: { annotations: { [manageAnnotation]: mode } } }
+  const body = { metadata: { annotations: { ...notes, [manageAnnotation]: mode } } }
   await api.patch(longhornSettings, setting, { type: 'merge', body })
   const warned: unknown[] = []
   let running: Operator[] = []

@@ -1,6 +1,6 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { bytesLeftOf } from '../domain/bytes-left.ts'
+import { bytesLeftOf, isBound } from '../domain/bytes-left.ts'
 import { estimateMove } from '../domain/estimate-move.ts'
 import type { LonghornDrainSettings, LonghornNodeView } from '../domain/snapshot.ts'
 import { type LonghornView, nodeOf, passesInDrain, rehearseDrain } from './longhorn-view.ts'
@@ -120,6 +120,9 @@ function movingFrom({ snapshot, decision }: LonghornView, node: string): Longhor
   const volumes = new Map(snapshot.volumes.map((volume) => [volume.name, volume]))
   return snapshot.replicas
     .filter((replica) => replica.node === node && flagged.has(replica.name))
-    .filter(({ volume }) => volumes.get(volume)?.isStrictLocal !== true)
+    .filter(({ volume: name }) => {
+      const volume = volumes.get(name)
+      return volume === undefined || !isBound(volume)
+    })
     .map(({ name, volume }) => ({ replica: name, volume, bytes: bytesLeftOf(volumes.get(volume)) }))
 }

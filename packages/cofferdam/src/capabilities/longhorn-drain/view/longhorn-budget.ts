@@ -136,6 +136,7 @@ function absentOperator(view: LonghornView): Cause[] {
 const ofPolicy: readonly Reason[] = [
   'DrainPolicyUnknown',
   'LastReplica',
+  'LinkedCloneReplica',
   'NoPlaceForReplica',
   'ReplicaMoving',
   'ReplicaMustLeave',

@@ -27,8 +27,9 @@ export interface VolumeSetting extends Partial<Omit<VolumeView, 'name' | 'policy
   readonly policy?: string
 }
 
-export interface Fixture extends Partial<Omit<LonghornDrainSettings, 'policy'>> {
+export interface Fixture extends Partial<Omit<LonghornDrainSettings, 'policy' | 'rebootPolicy'>> {
   readonly policy?: string | undefined
+  readonly rebootPolicy?: string
   readonly nodes: Readonly<Record<string, NodeSetting>>
   readonly volumes?: Readonly<Record<string, VolumeSetting>>
   readonly managers?: readonly InstanceManagerView[]
@@ -67,6 +68,7 @@ export function longhornFixture(fixture: Fixture): LonghornSnapshot {
       policy,
       inForce: policy,
       atRest: policy,
+      ...(fixture.rebootPolicy === undefined ? {} : { rebootPolicy: parseDrainPolicy(fixture.rebootPolicy) }),
       problems: [],
       trigger: fixture.trigger ?? 'cordon',
       isAutoscaled: fixture.isAutoscaled ?? false,

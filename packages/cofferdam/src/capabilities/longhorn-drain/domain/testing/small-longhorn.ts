@@ -91,7 +91,7 @@ export class SmallLonghorn {
   guardedVolumes(): string[] {
     return this.seen.volumes
       .filter((volume) => {
-        const rule = ruleOf({ setting: this.seen.settings.policy, volume, intent: undefined })
+        const rule = ruleOf({ setting: this.seen.settings.policy, volume })
         return rule !== 'free' && rule !== 'last-unless-stopped'
       })
       .map(({ name }) => name)
