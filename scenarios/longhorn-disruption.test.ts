@@ -20,7 +20,7 @@ async function open(wanted: string): Promise<void> {
     { volumes, timings: { rebuildBytesPerSecond: 8 * mib } },
     { policy: 'block-if-contains-last-replica', annotations: { [wantedPolicyAnnotation]: wanted } },
   )
-  fixture.operate()
+  fixture.operate({ isGuard: true })
   await fixture.use('db', 'node-2')
   await fixture.use('solo', 'node-1', 'node-2')
   await fixture.seconds(5)
