@@ -29,7 +29,7 @@ it.each(rows)(
   'mode %s, %s: whatever befalls nodes, volumes and drains, nobody contradicts the API server or another',
   async (mode, policy) => {
     await open(mode, policy)
-    fixture.operate()
+    fixture.operate({ isGuard: true })
     await fixture.seconds(5)
     await fixture.use('db', 'node-2')
     await fixture.use('solo')

@@ -23,7 +23,7 @@ it.each([
       { policy, annotations: { 'cofferdam.io/manage': mode } },
     )
     await writeOperatorLease(fixture)
-    fixture.operate()
+    fixture.operate({ isGuard: true })
     followed = followLonghorn(fixture, mode === 'hold')
     await fixture.seconds(5)
     await fixture.use('db', 'node-2')
@@ -44,7 +44,7 @@ it('without an operator its budgets stay, and nobody says that a cordoned node m
   fixture = await openLonghornFixture({ volumes: [pair] }, { policy: 'always-allow' })
   await writeOperatorLease(fixture)
   followed = followLonghorn(fixture, true)
-  const operator = fixture.operate()
+  const operator = fixture.operate({ isGuard: true })
   await fixture.seconds(5)
   operator.kill()
   await removeOperatorLease(fixture)

@@ -26,7 +26,7 @@ async function open(annotations: Readonly<Record<string, string>> = {}): Promise
       annotations: { [wantedPolicyAnnotation]: 'block-for-eviction', ...annotations },
     },
   )
-  fixture.operate()
+  fixture.operate({ isGuard: true })
   await fixture.use('db', 'node-2')
   await fixture.use('solo', 'node-1', 'node-2')
   await fixture.seconds(5)

@@ -78,7 +78,7 @@ describe('the test plans of the design', () => {
     await fixture.use('trio', 'node-2')
     for (const volume of ['solo', 'trio']) fixture.controls.writeData(volume, { blocks: 8 })
     await fixture.seconds(10)
-    const [moved, stayed] = ['solo', 'trio'].map((volume) => fixture.replicaOn(volume, 'node-1'))
+    const [moved = '', stayed = ''] = ['solo', 'trio'].map((volume) => fixture.replicaOn(volume, 'node-1'))
     const names = fixture.replicasOf('trio').map(({ metadata }) => metadata.name)
 
     fixture.trace.chapter('node-1 is drained')

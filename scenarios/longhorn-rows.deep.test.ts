@@ -11,7 +11,7 @@ import { type DrainPolicy, drainPolicies } from '@cofferdam/product/capabilities
 import { budget } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type LonghornFixture, openLonghornFixture } from './testing/longhorn-fixture.ts'
-import { nodeOfBudget } from './testing/longhorn-oracle.ts'
+import { isHold, nodeOfBudget } from './testing/longhorn-oracle.ts'
 import { expectNothingBroken, isHeldFor, mib, openAttended, pair, single, trio } from './testing/longhorn-rows.ts'
 
 let fixture: LonghornFixture
@@ -35,17 +35,23 @@ describe('flags', () => {
     expectNothingBroken(fixture, 'solo', 'solo-clone')
   })
 
-  it('where no budget was ever made, last copies of a cordoned node move, and a copy that gets a budget now is spared the way (3)', async () => {
+  it('where Longhorn has let a cordoned node go before anybody came, its last copies are held by budgets of Cofferdam, and move (3)', async () => {
     fixture = await openLonghornFixture(
       { volumes: [single, { ...single, name: 'solo-clone' }, pair], timings: slowly },
-      { policy: 'block-for-eviction-if-contains-last-replica' },
+      { policy: 'always-allow' },
     )
     await fixture.cordon('node-1')
-    expect(fixture.guarded()).toEqual([])
-    fixture.operate()
+    await fixture.seconds(40)
+    expect(fixture.guarded()).toEqual(['node-2', 'node-3'])
+    await fixture.setPolicy('block-for-eviction-if-contains-last-replica')
+    fixture.operate({ isGuard: true })
     await fixture.seconds(5)
+    expect(fixture.held()).toEqual(['node-1'])
     expect(fixture.flags()).toEqual(['solo on node-1', 'solo-clone on node-1'])
-    expectNothingBroken(fixture)
+    const drain = await isHeldFor(fixture, 'node-1', 20)
+    await fixture.until('the drain is over', drain.isOver, 300)
+    expect([...fixture.placesOf('solo'), ...fixture.placesOf('solo-clone')]).not.toContain('node-1')
+    expectNothingBroken(fixture, 'solo', 'solo-clone')
   })
 
   it('an uncordoned node takes all back: its replicas are told to stay, and it says so (4)', async () => {
@@ -58,7 +64,7 @@ describe('flags', () => {
     await fixture.cordon('node-1', false)
     await fixture.seconds(5)
     expect([fixture.flags(), fixture.autoEvicting()]).toEqual([[], []])
-    expect(await fixture.told(replica)).toEqual(['EvictionAutomatic', 'EvictionCanceled'])
+    expect(await fixture.toldByLonghorn(replica)).toEqual(['EvictionAutomatic', 'EvictionCanceled'])
     expectNothingBroken(fixture, 'db')
   })
 
@@ -71,7 +77,7 @@ describe('flags', () => {
     await fixture.setPolicy('block-if-contains-last-replica')
     await fixture.seconds(5)
     expect([fixture.flags(), fixture.autoEvicting()]).toEqual([[], []])
-    expect(await fixture.told(replica)).toEqual(['EvictionAutomatic', 'EvictionCanceled'])
+    expect(await fixture.toldByLonghorn(replica)).toEqual(['EvictionAutomatic', 'EvictionCanceled'])
     expectNothingBroken(fixture, 'db')
   })
 
@@ -129,8 +135,9 @@ describe('budgets', () => {
     await fixture.seconds(60)
     const managers = [...fixture.views.of(longhornInstanceManagers).values()].map(({ metadata }) => metadata.name)
     const budgets = [...fixture.views.of(podDisruptionBudgets).values()]
-    const ours = budgets.filter((one) => nodeOfBudget(one) !== undefined).map(({ metadata }) => metadata.name)
-    expect(ours.sort()).toEqual(managers.sort())
+    const theirs = budgets.filter((one) => nodeOfBudget(one) !== undefined && !isHold(one))
+    expect(theirs.map(({ metadata }) => metadata.name).sort()).toEqual(managers.sort())
+    expect(fixture.held()).toEqual([])
     expect(budgets.map(({ metadata }) => metadata.name)).toContain('web')
     expectNothingBroken(fixture, 'db')
   })
@@ -227,20 +234,20 @@ describe('budgets', () => {
   })
 
   it.each([
-    ['stopped', 'passes'],
-    ['error', 'blocks'],
+    ['stopped', 'ReplicasProtected'],
+    ['error', 'LastReplica'],
   ] as const)(
-    'the last copy is to be stopped and its state is %s: the drain %s (23)',
-    async (currentState, outcome) => {
+    'the last copy is to be stopped and its state is %s: the answer is %s, and Longhorn, which stands still, keeps the node (23)',
+    async (currentState, answer) => {
       await open({ volumes: [single] }, { policy: 'allow-if-replica-is-stopped' })
       fixture.stopLonghorn()
       const key = { namespace: longhornNamespace, name: fixture.replicaOn('solo', 'node-1') }
       const body = { status: { currentState } }
       await fixture.api.patch(longhornReplicas, key, { type: 'merge', body }, { subresource: 'status' })
       await fixture.seconds(1)
-      const drain = fixture.drain('node-1')
-      await fixture.seconds(60)
-      expect(drain.isOver()).toBe(outcome === 'passes')
+      await isHeldFor(fixture, 'node-1', 60)
+      expect((await fixture.told('node-1')).filter((reason) => reason !== 'LonghornStuck').at(-1)).toBe(answer)
+      expect(fixture.held()).toEqual([])
       expect(fixture.oracle.violations).toEqual([])
     },
   )

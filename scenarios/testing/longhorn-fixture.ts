@@ -21,6 +21,7 @@ import {
   statefulSets,
 } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { manageAnnotation } from '@cofferdam/product/capabilities/longhorn-drain/domain/drain-settings.ts'
 import { drainPolicySetting } from '@cofferdam/product/capabilities/longhorn-drain/domain/policy.ts'
 import { installOperator } from '@cofferdam/product/cli/demo/install-operator.ts'
@@ -31,6 +32,7 @@ import type { Views } from '@cofferdam/simulator/world/actor.ts'
 import type { LonghornControls } from '@cofferdam/simulator/world/longhorn/longhorn-controls.ts'
 import type { LonghornDescription } from '@cofferdam/simulator/world/longhorn/longhorn-description.ts'
 import { createSimulatedLonghorn } from '@cofferdam/simulator/world/longhorn/simulated-longhorn.ts'
+import { createdAt } from '@cofferdam/simulator/world/pod-facts.ts'
 import { startWorld, type World } from '@cofferdam/simulator/world/start-world.ts'
 import { node, statefulSet } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { openLine } from './cut-line.ts'
@@ -68,6 +70,8 @@ export interface LonghornFixture {
   disuse(volume: string): Promise<void>
   cordon(nodeName: string, on?: boolean): Promise<void>
   drain(nodeName: string): StagedDrain
+  /** The same by somebody who begins anew ten seconds after a drain gave up: over when one got through. */
+  drainAgain(nodeName: string): StagedDrain
   /** Drains it to the end, as somebody who waits for it does. */
   drained(nodeName: string, withinSeconds?: number): Promise<void>
   setPolicy(policy: string): Promise<void>
@@ -179,7 +183,9 @@ export async function openLonghornFixture(
 
   /** A pod under two budgets is answered with 500, at which a drain gives up; the guard answers before that. */
   async function lookAtDoubled(): Promise<void> {
-    const budgets = [...views.of(podDisruptionBudgets).values()]
+    // The guard has not heard of a younger one yet.
+    const heardMs = clock.now() - operators.lagMs() - stepMs
+    const budgets = [...views.of(podDisruptionBudgets).values()].filter((one) => createdAt(one) <= heardMs)
     const doubled = [...views.of(pods).values()].filter(
       (pod) => isManagerPod(pod) && !isOutsideBudgets(pod) && budgetsOf(pod, budgets).length > 1,
     )
@@ -232,6 +238,33 @@ export async function openLonghornFixture(
       if (!line.isCut && operators.isGuarded()) oracle.blame(`the drain of ${nodeName} gave up: ${error.message}`)
     })
     return { ...started, giveUp: () => line.cut() }
+  }
+
+  function drainAgain(nodeName: string): StagedDrain {
+    let latest = drain(nodeName)
+    let isOver = false
+    let isGivenUp = false
+    const follow = async (): Promise<void> => {
+      const isDone = await latest.ended.then(
+        () => true,
+        () => false,
+      )
+      if (isDone) isOver = true
+      if (isDone || isGivenUp) return
+      await sleep(clock, 10_000)
+      if (isGivenUp) return
+      latest = drain(nodeName)
+      await follow()
+    }
+    const ended = follow()
+    return {
+      isOver: () => isOver,
+      ended,
+      giveUp() {
+        isGivenUp = true
+        latest.giveUp()
+      },
+    }
   }
 
   const covered = (isOne: (budget: PodDisruptionBudget) => boolean): string[] => {
@@ -288,6 +321,7 @@ export async function openLonghornFixture(
       await api.patch(nodes, { name: nodeName }, { type: 'merge', body })
     },
     drain,
+    drainAgain,
     async drained(nodeName, withinSeconds) {
       const started = drain(nodeName)
       await until(`the drain of ${nodeName} is over`, started.isOver, withinSeconds)

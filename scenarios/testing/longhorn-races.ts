@@ -74,11 +74,11 @@ export async function play(race: Race, { seed, rounds }: { readonly seed: number
   const draw = drawFrom(seededRandom(seed * 7_919))
   const found: string[] = []
   try {
-    let operator = fixture.operate()
+    let operator = fixture.operate({ isGuard: true })
     const attendance: Attendance = {
       leaves: () => operator.kill(),
       comes() {
-        operator = fixture.operate()
+        operator = fixture.operate({ isGuard: true })
       },
     }
     for (const volume of inUse) await fixture.use(volume)

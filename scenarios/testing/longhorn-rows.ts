@@ -22,13 +22,13 @@ export const trio: VolumeDescription = {
   ...filled,
 }
 
-/** The operator is there, and has made its budgets. */
+/** The operator is there with its guard, and has made its budgets. */
 export async function openAttended(
   description: LonghornDescription,
   options: LonghornFixtureOptions = {},
 ): Promise<LonghornFixture> {
   const fixture = await openLonghornFixture(description, options)
-  fixture.operate()
+  fixture.operate({ isGuard: true })
   await fixture.seconds(5)
   return fixture
 }
@@ -37,6 +37,7 @@ export async function openAttended(
 export async function isHeldFor(fixture: LonghornFixture, node: string, seconds: number): Promise<StagedDrain> {
   const drain = fixture.drain(node)
   await fixture.seconds(seconds)
+  if (drain.isOver()) await drain.ended
   expect(drain.isOver()).toBe(false)
   return drain
 }

@@ -50,6 +50,8 @@ export interface StagedOperators {
   isAttended(): boolean
   /** One of these asks about evictions before they get through. */
   isGuarded(): boolean
+  /** How late the slowest of them hears. */
+  lagMs(): number
   stop(): Promise<void>
 }
 
@@ -151,6 +153,7 @@ export function openOperators(ports: OperatorsPorts): StagedOperators {
     },
     isAttended: () => processes.some(isSettled),
     isGuarded: () => processes.some((process) => process.options.isGuard === true && isSettled(process)),
+    lagMs: () => Math.max(0, ...processes.map(({ options }) => options.road?.lagMs ?? 0)),
     async stop() {
       for (const { staged } of processes) if (staged.isFrozen()) staged.thaw()
       await Promise.all(processes.map(({ staged }) => staged.stop()))
