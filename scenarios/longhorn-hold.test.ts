@@ -222,7 +222,7 @@ describe('with trigger: drain', () => {
     expect([fixture.policyInForce(), fixture.flags(), fixture.held()]).toEqual([
       'block-if-contains-last-replica',
       [],
-      ['node-1'],
+      ['node-1', 'node-2'],
     ])
     await fixture.drained('node-1', 240)
     expect([...fixture.placesOf('db'), ...fixture.placesOf('solo')]).not.toContain('node-1')

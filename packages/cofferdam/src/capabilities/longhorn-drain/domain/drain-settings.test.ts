@@ -54,7 +54,7 @@ describe('settings of a drain', () => {
     ],
     'the policy that comes back after a drain is known': [
       policy({ 'cofferdam.io/manage': 'guide', 'cofferdam.io/restores': 'always-allow' }),
-      { mode: 'guide', atRest: known('always-allow') },
+      { mode: 'guide', policy: known('always-allow'), atRest: known('always-allow') },
     ],
     'a guide may want another policy than the one in force': [
       policy({ 'cofferdam.io/manage': 'guide', 'cofferdam.io/wanted-policy': 'always-allow' }),
@@ -105,7 +105,7 @@ describe('settings of a drain', () => {
         'cofferdam.io/restores': 'always-allow',
         'cofferdam.io/put-in-force': 'block-for-eviction',
       }),
-      { mode: 'guide', policy: known('always-allow') },
+      { mode: 'guide', policy: known('always-allow'), atRest: known('always-allow') },
     ],
     'what another client put in force since is wanted by everybody': [
       policy({

@@ -80,6 +80,7 @@ export function parseDrainSettings(
   if (setting === undefined && mode === 'observe') {
     problems.push(`it does not exist, so ${defaultDrainPolicy} counts, Longhorn's default`)
   }
+  const atRest = policyAtRest(notes, inForce)
   const autoscaled = values.get(autoscalerSetting)
   const isAutoscaled = autoscaled === undefined ? false : parseSwitch(autoscaled)
   if (isAutoscaled === undefined) {
@@ -90,9 +91,9 @@ export function parseDrainSettings(
     mode,
     manager,
     reverted,
-    policy: mode === 'observe' ? inForce : setting === undefined ? lostWish : wantedPolicy(notes, inForce),
+    policy: mode === 'observe' ? inForce : setting === undefined ? lostWish : wantedPolicy(notes, atRest),
     inForce,
-    atRest: notes[restoresAnnotation] === undefined ? inForce : parseDrainPolicy(notes[restoresAnnotation]),
+    atRest,
     ...(reboot === undefined || reboot === '' ? {} : { rebootPolicy: parseDrainPolicy(reboot) }),
     trigger,
     isAutoscaled: isAutoscaled ?? false,
@@ -103,12 +104,16 @@ export function parseDrainSettings(
 
 const lostWish = unknown('it does not exist any more, and with it what was wanted')
 
-/** What is wanted for all nodes: what is asked for, else the setting's own value, also while another is put in force for some. */
-function wantedPolicy(notes: Readonly<Record<string, string>>, inForce: Observed<DrainPolicy>): Observed<DrainPolicy> {
+/** What is wanted for all nodes: what is asked for, else the setting's own value. */
+function wantedPolicy(notes: Readonly<Record<string, string>>, atRest: Observed<DrainPolicy>): Observed<DrainPolicy> {
   const wanted = notes[wantedPolicyAnnotation]
-  if (wanted !== undefined && wanted !== '') return parseDrainPolicy(wanted)
+  return wanted !== undefined && wanted !== '' ? parseDrainPolicy(wanted) : atRest
+}
+
+/** The setting's own value, also while another is put in force; what another client put there since stays. */
+function policyAtRest(notes: Readonly<Record<string, string>>, inForce: Observed<DrainPolicy>): Observed<DrainPolicy> {
   const restores = notes[restoresAnnotation]
-  const isOurs = restores !== undefined && inForce.known && inForce.value === notes[putAnnotation]
+  const isOurs = restores !== undefined && inForce.known && inForce.value === (notes[putAnnotation] ?? inForce.value)
   return isOurs ? parseDrainPolicy(restores) : inForce
 }
 
