@@ -1,29 +1,27 @@
-import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
-import { type Clock, sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { Option } from 'commander'
-import {
-  type HandOverDirection,
-  type HandOverPlan,
-  planHandOver,
-} from '../../capabilities/ceph-drain/domain/hand-over.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
-import type { UpdatesChoice } from '../../safety/ceph-ownership.ts'
+import type { HandOverDirection, HandOverPlan } from '../../shared/hand-over.ts'
 import { type CliCommand, type ExitCode, exitCodes, type Invocation } from '../command.ts'
 import type { Connect } from '../connect.ts'
 import { parseWaitFlag } from '../parse-duration-flag.ts'
-import { type HandOverQuestion, observeHandOver } from './hand-over-observe.ts'
+import { followHandOver } from './follow-hand-over.ts'
+import type { HandOver, HandOverPorts } from './hand-over-kind.ts'
+import { handOverKinds as kinds } from './hand-over-kinds.ts'
 import type { HandOverOutcome, HandOverResult } from './hand-over-result.ts'
-import { parseHandOverSubject } from './hand-over-subject.ts'
+import { parseHandOverSubject, refuseOtherFlags } from './hand-over-subject.ts'
 import { renderHandOver } from './hand-over-text.ts'
 import { watchProtection } from './watch-protection.ts'
 
+/** Those of the kinds come to these. */
 interface HandOverFlags {
-  readonly updates?: UpdatesChoice
-  readonly withoutSuccessor?: boolean
-  readonly force?: boolean
   readonly dryRun?: boolean
   readonly timeout: number
   readonly leaseNamespace: string
+}
+
+interface Ports {
+  readonly connect: Connect
+  readonly clock: Clock
 }
 
 const codes: Record<HandOverOutcome, ExitCode> = {
@@ -35,142 +33,103 @@ const codes: Record<HandOverOutcome, ExitCode> = {
   interrupted: exitCodes.timedOut,
 }
 
-const pollEveryMs = 1_000
-/** Both sides have to leave it as it is for so long. */
-const settledMs = 5_000
-
-export interface HandOverPorts {
-  readonly connect: Connect
-  readonly clock: Clock
+export function createAdoptCommand(ports: Ports): CliCommand<HandOverFlags, HandOverResult> {
+  return handOverCommand('adopt', 'hand the budgets of a Ceph cluster from Rook to Cofferdam', ports)
 }
 
-export function createAdoptCommand(ports: HandOverPorts): CliCommand<HandOverFlags, HandOverResult> {
-  return {
-    ...handOverCommand('adopt', ports),
-    summary: 'hand the budgets of a Ceph cluster from Rook to Cofferdam',
-    description:
-      "Checks whether the operator can manage the budgets of a CephCluster, then switches Rook's handling off and Cofferdam's on with one patch, and waits until every budget is taken over. Rook's budgets are taken over in place, also in the middle of a drain. Every change of a budget is judged meanwhile: an OSD that had a budget and has none is reported, with exit code 1. Can be interrupted and repeated at any time. Exit code 3: a check failed, and nothing is changed; 4: timed out or interrupted, and the operator goes on.",
-    examples: [
-      { line: 'cofferdam adopt cephcluster/rook-ceph/rook-ceph --dry-run', says: 'show the checks and the plan' },
-      { line: 'cofferdam adopt cephcluster/rook-ceph/rook-ceph', says: 'hand the budgets over, and wait' },
-    ],
-    configure(command) {
-      configureCommon(command)
-        .addOption(
-          new Option('--updates <what>', 'what Cofferdam does with OSD updates').choices(['off', 'plan', 'pace']),
-        )
-        .option('--force', 'go on although Ceph does not answer the operator')
-    },
-  }
+export function createReleaseCommand(ports: Ports): CliCommand<HandOverFlags, HandOverResult> {
+  return handOverCommand('release', 'hand the budgets of a Ceph cluster back to Rook', ports)
 }
 
-export function createReleaseCommand(ports: HandOverPorts): CliCommand<HandOverFlags, HandOverResult> {
-  return {
-    ...handOverCommand('release', ports),
-    summary: 'hand the budgets of a Ceph cluster back to Rook',
-    description:
-      "Switches Cofferdam's handling of the budgets off and Rook's on with one patch, and waits until nothing of Cofferdam's is left: budgets stay in place without its label, a recorded drain goes on under Rook, other flags are unset. Every change of a budget is judged meanwhile: an OSD that had a budget and has none is reported, with exit code 1. Refused while no Rook runs, unless --without-successor says that all budgets are to go. Can be interrupted and repeated at any time. Exit code 3: a check failed, and nothing is changed; 4: timed out or interrupted, and the operator goes on.",
-    examples: [
-      { line: 'cofferdam release cephcluster/rook-ceph/rook-ceph', says: 'hand the budgets back to Rook' },
-      {
-        line: 'cofferdam release cephcluster/rook-ceph/rook-ceph --without-successor',
-        says: "remove Cofferdam's budgets; OSDs have none then",
-      },
-    ],
-    configure(command) {
-      configureCommon(command).option('--without-successor', 'remove the budgets, where no Rook takes them')
-    },
-  }
-}
+const always =
+  'Every change of a budget is judged meanwhile: what had a budget and has none is reported, with exit code 1. Can be interrupted and repeated at any time. Exit code 3: a check failed, and nothing is changed; 4: timed out or interrupted, and the operator goes on.'
 
-type Configured = Parameters<NonNullable<CliCommand['configure']>>[0]
-
-function configureCommon(command: Configured): Configured {
-  return command
-    .argument('<cluster>', 'cephcluster/NAMESPACE/NAME')
-    .option('--dry-run', 'show the checks and what would be changed; change nothing')
-    .option('--timeout <duration>', 'how long to wait', parseWaitFlag, 300_000)
-    .option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)
-}
-
-function handOverCommand(direction: HandOverDirection, ports: HandOverPorts) {
+function handOverCommand(
+  direction: HandOverDirection,
+  summary: string,
+  ports: Ports,
+): CliCommand<HandOverFlags, HandOverResult> {
+  const forms = kinds.map(({ form }) => form)
+  const words = kinds.map(({ commands }) => commands[direction])
   return {
     name: direction,
-    async run(invocation: Invocation<HandOverFlags>): Promise<HandOverResult> {
-      const { args, flags, signal } = invocation
-      const subject = parseHandOverSubject(args)
-      const link = await ports.connect(flags)
+    summary,
+    description: [...words.map(({ description }, at) => `${forms[at]}: ${description}`), always].join('\n\n'),
+    examples: words.flatMap(({ examples }) => examples),
+    configure(command) {
+      // Not required by commander, whose message would name no kind.
+      command
+        .argument('[subject]', forms.join(' or '))
+        .option('--dry-run', 'show the checks and what would be changed; change nothing')
+        .option('--timeout <duration>', 'how long to wait', parseWaitFlag, 300_000)
+        .option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)
+      for (const option of words.flatMap(({ options }) => options)) command.addOption(option)
+    },
+    async run(invocation) {
+      const { args, signal } = invocation
+      const flags: HandOverFlags & Readonly<Record<string, unknown>> = { ...invocation.flags }
+      const subject = parseHandOverSubject(args, { kinds, direction })
+      refuseOtherFlags(subject, { kinds, direction, flags })
+      const open = subject.kind.prepare({ direction, names: subject.names, flags })
+      const link = await ports.connect(invocation.flags)
       try {
-        const wants = {
-          ...(flags.updates === undefined ? {} : { updates: flags.updates }),
-          isWithoutSuccessor: flags.withoutSuccessor === true,
-          isForced: flags.force === true,
-        }
-        const { clock } = ports
         const { leaseNamespace } = flags
-        return await handOver(invocation, { api: link.api, clock, signal, leaseNamespace, direction, subject, wants })
+        const around = { api: link.api, clock: ports.clock, signal, leaseNamespace }
+        return await handOverNow(open(around), { ...around, direction, invocation })
       } finally {
         await link.close()
       }
     },
     render: renderHandOver,
-    exitCode: ({ outcome }: HandOverResult) => codes[outcome],
+    exitCode: ({ outcome }) => codes[outcome],
   }
 }
 
-async function handOver(
-  { flags, terminal, signal }: Invocation<HandOverFlags>,
-  question: HandOverQuestion,
+async function handOverNow(
+  handOver: HandOver,
+  around: HandOverPorts & {
+    readonly direction: HandOverDirection
+    readonly invocation: Invocation<HandOverFlags>
+  },
 ): Promise<HandOverResult> {
-  const { api, clock, direction, subject } = question
-  const object = `cephcluster/${subject.namespace}/${subject.name}`
-  const seen = await observeHandOver(question)
-  const first = planHandOver(seen)
-  const result = (outcome: HandOverOutcome, { checks, changes, pending }: HandOverPlan): HandOverResult => ({
-    object,
-    direction,
-    to: direction === 'adopt' ? 'Cofferdam' : question.wants.isWithoutSuccessor ? 'no operator' : 'Rook',
-    outcome,
-    checks,
-    changes,
-    pending,
-  })
-  if (first.checks.some(({ state }) => state === 'blocked')) return result('blocked', first)
-  if (flags.dryRun === true) return result('planned', first)
-  const watch = watchProtection({ api, clock, namespace: subject.namespace })
-  const { plan, ended } = await follow()
-  await watch.stop()
-  const { moments, interruptions, judged } = watch
-  const outcome = moments.length > 0 && !question.wants.isWithoutSuccessor ? 'unprotected' : ended
-  const changes = first.changes
-  return { ...result(outcome, { ...plan, changes }), protection: { changesSeen: judged, moments, interruptions } }
-
-  async function follow(): Promise<{ readonly plan: HandOverPlan; readonly ended: HandOverOutcome }> {
-    const deadline = clock.now() + flags.timeout
-    let plan = first
-    let doneSinceMs: number | undefined
-    let shown = ''
+  const { api, clock, signal, direction, invocation } = around
+  const { object, to } = handOver
+  const first = await handOver.plan()
+  const result = (outcome: HandOverOutcome, says: string, { checks, changes, pending }: HandOverPlan) =>
+    ({ object, direction, to, outcome, says, checks, changes, pending }) as const
+  const failed = first.checks.filter(({ state }) => state === 'blocked').length
+  if (failed > 0) return result('blocked', `${failed} checks failed; nothing is changed.`, first)
+  if (invocation.flags.dryRun === true) return result('planned', 'nothing is changed by --dry-run.', first)
+  const watch = watchProtection({ api, clock, handOver })
+  const timeoutMs = invocation.flags.timeout
+  const { plan, ended } = await (async () => {
     try {
-      for (;;) {
-        if (plan.patch !== undefined) {
-          for (const change of plan.changes) terminal.note(`${object}: ${change}`)
-          const patch = { type: 'merge', body: plan.patch } as const
-          await api.patch(cephClusters, subject, patch, { fieldManager: 'cofferdam', signal })
-        }
-        const isDone = plan.patch === undefined && plan.pending.length === 0
-        doneSinceMs = isDone ? (doneSinceMs ?? clock.now()) : undefined
-        if (doneSinceMs !== undefined && clock.now() - doneSinceMs >= settledMs) return { plan, ended: 'done' }
-        if (signal.aborted) return { plan, ended: 'interrupted' }
-        if (clock.now() >= deadline) return { plan, ended: 'timed-out' }
-        const missing = plan.pending[0] ?? 'waiting until both operators leave it as it is'
-        if (missing !== shown) terminal.progress(missing)
-        shown = missing
-        await sleep(clock, pollEveryMs, signal)
-        if (signal.aborted) return { plan, ended: 'interrupted' }
-        plan = planHandOver(await observeHandOver({ ...question, missingRights: seen.missingRights }))
-      }
+      await Promise.race([watch.started, aborted(signal)])
+      return await followHandOver(handOver, first, { clock, signal, timeoutMs, terminal: invocation.terminal })
     } finally {
-      terminal.progress(undefined)
+      await watch.stop()
     }
+  })()
+  const gaps = watch.moments.length
+  const moments = watch.moments.map(({ at, names }) => ({ at, [handOver.protects]: names }))
+  const outcome = gaps > 0 && !handOver.isUnprotectedOnPurpose ? 'unprotected' : ended
+  const isOver = outcome === 'done' || outcome === 'unprotected'
+  return {
+    ...result(outcome, saysOf(handOver, outcome, gaps), { ...plan, changes: first.changes }),
+    protection: { changesSeen: watch.judged, moments, interruptions: watch.interruptions },
+    ...(isOver ? {} : { next: `cofferdam ${handOver.again} continues; ${handOver.shownBy} shows the state` }),
   }
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve()
+    else signal.addEventListener('abort', () => resolve(), { once: true })
+  })
+}
+
+function saysOf({ doneText, protectsText }: HandOver, outcome: HandOverOutcome, gaps: number): string {
+  if (outcome === 'done') return doneText
+  if (outcome !== 'unprotected') return 'the operator continues by itself.'
+  return `${protectsText} had no budget in ${gaps === 1 ? '1 moment' : `${gaps} moments`}.`
 }

@@ -12,16 +12,16 @@ const words = {
 const colours = { ok: 'green', warning: 'yellow', blocked: 'red' } as const
 
 export function renderHandOver(result: HandOverResult, paint: Paint): string {
-  const { object, direction, outcome, checks, changes, pending, protection } = result
+  const { object, outcome, says, checks, changes, pending, protection, next } = result
   const [colour, word] = words[outcome]
   // Before anything is changed all of it is still to come.
   const missing = outcome === 'planned' || outcome === 'blocked' ? [] : pending
   return [
-    `${paint('bold', object)}  ${paint(colour, word)}: ${summaryOf(result)}`,
+    `${paint('bold', object)}  ${paint(colour, word)}: ${says}`,
     '',
     ...checks.map(
-      ({ what, state, says, wayOut }) =>
-        `  ${what.padEnd(10)}${paint(colours[state], state)}: ${says}${wayOut === undefined ? '' : ` (${wayOut})`}`,
+      ({ what, state, says: detail, wayOut }) =>
+        `  ${what.padEnd(10)}${paint(colours[state], state)}: ${detail}${wayOut === undefined ? '' : ` (${wayOut})`}`,
     ),
     ...changes.map((change) => `  change    ${change}`),
     ...missing.slice(0, 5).map((each) => `  missing   ${each}`),
@@ -30,32 +30,19 @@ export function renderHandOver(result: HandOverResult, paint: Paint): string {
       ? []
       : [
           `  budgets   ${momentsText(protection.moments.length)} without protection, in ${protection.changesSeen} states that were judged`,
-          ...protection.moments.slice(0, 5).map(({ at, osds }) => `  gap       ${at}: ${osds.join(', ')}`),
+          ...protection.moments
+            .slice(0, 5)
+            .map(
+              ({ at, osds, instanceManagers }) => `  gap       ${at}: ${(osds ?? instanceManagers ?? []).join(', ')}`,
+            ),
           ...(protection.interruptions === 0
             ? []
             : [`  watch     interrupted ${protection.interruptions} times: changes in between were not judged`]),
         ]),
-    ...(outcome === 'timed-out' || outcome === 'interrupted'
-      ? [`  next      cofferdam ${direction} ${object} continues; cofferdam explain ${object} shows the state`]
-      : []),
+    ...(next === undefined ? [] : [`  next      ${next}`]),
   ].join('\n')
 }
 
 function momentsText(count: number): string {
   return count === 1 ? '1 moment' : `${count} moments`
-}
-
-function summaryOf({ to, outcome, protection, checks }: HandOverResult): string {
-  switch (outcome) {
-    case 'planned':
-      return 'nothing is changed by --dry-run.'
-    case 'blocked':
-      return `${checks.filter(({ state }) => state === 'blocked').length} checks failed; nothing is changed.`
-    case 'done':
-      return to === 'no operator' ? "Cofferdam's budgets are removed." : `the budgets are handed over to ${to}.`
-    case 'unprotected':
-      return `OSDs had no budget in ${momentsText(protection?.moments.length ?? 0)}.`
-    default:
-      return 'the operator continues by itself.'
-  }
 }

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { trustsAlone } from '../../../shared/ceph-trust/named-clusters.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import { withoutMark } from './budget-mark.ts'
-import { type HandOverSnapshot, planHandOver } from './hand-over.ts'
+import { type CephHandOverSnapshot, planCephHandOver } from './hand-over.ts'
 import { buildOsdBudget } from './osd-budgets.ts'
 import { judgeProtection } from './protection.ts'
 
@@ -45,7 +45,7 @@ const cluster = (managePodBudgets: boolean, annotations: Record<string, string> 
 const observing = map({ 'cofferdam.io/reason': 'ManagedElsewhere', 'cofferdam.io/budgets': 'observe' })
 const managing = map({ 'cofferdam.io/reason': 'AnyOsdMayGo', 'cofferdam.io/budgets': 'manage' })
 
-const ready: HandOverSnapshot = {
+const ready: CephHandOverSnapshot = {
   direction: 'adopt',
   cluster: cluster(true),
   trust: { ...trustsAlone([id]), own: [] },
@@ -60,17 +60,17 @@ const ready: HandOverSnapshot = {
   pacedOsds: [],
   wants: { isWithoutSuccessor: false, isForced: false },
 }
-const adopted: HandOverSnapshot = {
+const adopted: CephHandOverSnapshot = {
   ...ready,
   cluster: cluster(false, { 'cofferdam.io/budgets': 'manage' }),
   stateMap: managing,
   observed: undefined,
   budgets: [ours],
 }
-const releasing: HandOverSnapshot = { ...adopted, direction: 'release' }
+const releasing: CephHandOverSnapshot = { ...adopted, direction: 'release' }
 
 interface Row {
-  readonly given: HandOverSnapshot
+  readonly given: CephHandOverSnapshot
   readonly blocked?: readonly string[]
   readonly warned?: readonly string[]
   readonly changes?: readonly string[]
@@ -220,7 +220,7 @@ const rows: Record<string, Row> = {
 
 describe('a hand-over of budgets', () => {
   it.each(Object.entries(rows))('%s', (_sentence, { given, blocked = [], warned = [], changes = [], pending = [] }) => {
-    const plan = planHandOver(given)
+    const plan = planCephHandOver(given)
     const inState = (state: string) => plan.checks.filter((check) => check.state === state).map(({ what }) => what)
     expect([inState('blocked'), inState('warning')]).toEqual([blocked, warned])
     expect(plan.changes).toEqual(changes)
