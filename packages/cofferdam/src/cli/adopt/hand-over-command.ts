@@ -34,11 +34,15 @@ const codes: Record<HandOverOutcome, ExitCode> = {
 }
 
 export function createAdoptCommand(ports: Ports): CliCommand<HandOverFlags, HandOverResult> {
-  return handOverCommand('adopt', 'hand the budgets of a Ceph cluster from Rook to Cofferdam', ports)
+  return handOverCommand('adopt', 'hand the budgets of a Ceph cluster or the drains of Longhorn to Cofferdam', ports)
 }
 
 export function createReleaseCommand(ports: Ports): CliCommand<HandOverFlags, HandOverResult> {
-  return handOverCommand('release', 'hand the budgets of a Ceph cluster back to Rook', ports)
+  return handOverCommand(
+    'release',
+    'hand the budgets of a Ceph cluster back to Rook, or the drains of Longhorn to Longhorn',
+    ports,
+  )
 }
 
 const always =

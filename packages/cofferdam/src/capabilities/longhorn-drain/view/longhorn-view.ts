@@ -3,6 +3,7 @@ import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { Attendance } from '../../../shared/attendance.ts'
 import { parsePodOnNode } from '../../../shared/pod-on-node.ts'
 import type { Reason } from '../../../shared/reasons.ts'
+import { asDecided } from '../domain/as-decided.ts'
 import { decideLonghornDrain } from '../domain/decide.ts'
 import type { LonghornDecision, NodeAnswer, ReplicaBlocker } from '../domain/decision.ts'
 import { withLingeringBudgets } from '../domain/lingering.ts'
@@ -19,17 +20,6 @@ export interface LonghornView extends Attendance {
 export function viewLonghorn(seen: LonghornSnapshot, attendance: Attendance = {}): LonghornView {
   const snapshot = asDecided(seen)
   return { ...attendance, snapshot, decision: withLingeringBudgets(snapshot, decideLonghornDrain(snapshot)) }
-}
-
-/** What whoever decides goes by. Where that is Longhorn alone, it knows no policy of one volume, no intent, and no trigger but a cordon. */
-export function asDecided(snapshot: LonghornSnapshot): LonghornSnapshot {
-  if (snapshot.settings.mode !== 'observe') return snapshot
-  return {
-    ...snapshot,
-    settings: { ...snapshot.settings, trigger: 'cordon' },
-    volumes: snapshot.volumes.map((each) => (each.policy === undefined ? each : { ...each, policy: undefined })),
-    nodes: snapshot.nodes.map((each) => (each.intent === undefined ? each : { ...each, intent: undefined })),
-  }
 }
 
 /** The same view for a node that is leaving or unknown; for an open one, as the same decision would have it in a drain. */
