@@ -1,11 +1,10 @@
 import { namespace } from '@cofferdam/product/capabilities/ceph-drain/testing/ceph-fixture.ts'
-import { createAdoptCommand, createReleaseCommand } from '@cofferdam/product/cli/adopt/hand-over-command.ts'
-import { inProcess, runUntil } from '@cofferdam/product/cli/testing/run-command.ts'
 import { writeOperatorLease } from '@cofferdam/product/cli/testing/write-operator-lease.ts'
 import { dyingAfter } from '@cofferdam/product/operator/testing/dying-after.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type BesideRook, budgetWrites, openBesideRook } from './testing/beside-rook.ts'
 import { watchHandOver } from './testing/hand-over-oracle.ts'
+import { runHandOver } from './testing/run-hand-over.ts'
 
 const subject = 'cephcluster/rook-ceph/rook-ceph'
 const atRooks = ['rook-ceph-mgr-pdb', 'rook-ceph-mon-pdb', 'rook-ceph-osd']
@@ -20,23 +19,8 @@ async function open(): Promise<void> {
   await writeOperatorLease(stage.fixture)
 }
 
-/** Runs a command line while time passes. */
-async function run(words: readonly string[], { seconds = 60, until = new AbortController() } = {}) {
-  const { fixture } = stage
-  const { connect, links } = inProcess(fixture.api)
-  const ports = { connect, clock: fixture.clock }
-  const command = words[0] === 'adopt' ? createAdoptCommand(ports) : createReleaseCommand(ports)
-  let ended: Awaited<ReturnType<typeof runUntil>> | undefined
-  const running = runUntil(until.signal, command, ...words).then((end) => {
-    ended = end
-  })
-  for (let second = 0; second < seconds && ended === undefined; second += 1) await fixture.seconds(1)
-  if (ended === undefined) until.abort()
-  await fixture.seconds(2)
-  await running
-  expect(links.opened).toBe(links.closed)
-  return ended as unknown as { readonly code: number; readonly out: string; readonly err: string }
-}
+const run = (words: readonly string[], options: Parameters<typeof runHandOver>[2] = {}) =>
+  runHandOver(stage.fixture, words, options)
 
 describe('cofferdam adopt and release', () => {
   it('show the plan, hand over, prove it, and hand back; afterwards nobody writes to what is not his', async () => {

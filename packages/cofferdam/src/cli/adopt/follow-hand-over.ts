@@ -53,8 +53,11 @@ export async function followHandOver(
     terminal.progress(undefined)
   }
 
-  async function write({ patch, changes }: HandOverPlan): Promise<void> {
+  async function write({ patch, changes, checks }: HandOverPlan): Promise<void> {
     if (patch === undefined) return
+    for (const { what, says } of checks.filter(({ state }) => state === 'warning')) {
+      terminal.note(`${handOver.object}: warning: ${what}: ${says}`)
+    }
     try {
       await handOver.write(patch)
     } catch (error) {

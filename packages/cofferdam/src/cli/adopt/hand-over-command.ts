@@ -118,8 +118,10 @@ async function handOverNow(
   const moments = watch.moments.map(({ at, names }) => ({ at, [handOver.protects]: names }))
   const outcome = gaps > 0 && !handOver.isUnprotectedOnPurpose ? 'unprotected' : ended
   const isOver = outcome === 'done' || outcome === 'unprotected'
+  // What was done rests on the first checks; what is not done yet may wait for something that has changed since.
+  const { checks } = isOver ? first : plan
   return {
-    ...result(outcome, saysOf(handOver, outcome, gaps), { ...plan, changes: first.changes }),
+    ...result(outcome, saysOf(handOver, outcome, gaps), { ...plan, checks, changes: first.changes }),
     protection: { changesSeen: watch.judged, moments, interruptions: watch.interruptions },
     ...(isOver ? {} : { next: `cofferdam ${handOver.again} continues; ${handOver.shownBy} shows the state` }),
   }

@@ -1,7 +1,7 @@
 import { blocked, type HandOverCheck, ok, operatorCheck, rightsCheck, warning } from '../../../shared/hand-over.ts'
 import { isInVersionRange, type VersionRange, versionRangeText } from '../../../shared/version-range.ts'
 import { triggerAnnotation, wantedPolicyAnnotation } from './drain-settings.ts'
-import { drainsCheck, preflightCheck } from './hand-over-drains.ts'
+import { drainsCheck, markProblems, preflightCheck } from './hand-over-drains.ts'
 import { type HandOverStates, type LonghornHandOverSnapshot, settingOf } from './hand-over-snapshot.ts'
 import { longhornManagerSelector, parseLonghornManager } from './longhorn-manager.ts'
 import { namesText } from './names-text.ts'
@@ -107,7 +107,7 @@ function policyCheck({ wants }: LonghornHandOverSnapshot, { asked }: HandOverSta
 
 /** Marks that make no sense: what they stand for is never put back by itself. */
 function marksCheck({ asked }: HandOverStates): HandOverCheck {
-  const [first, ...more] = asked.guidance.problems
+  const [first, ...more] = markProblems(asked)
   if (first === undefined) return ok('marks', 'what Cofferdam has changed can be put back')
   return warning('marks', `${first.object}: ${first.problem}${more.length === 0 ? '' : `; and ${more.length} more`}`)
 }

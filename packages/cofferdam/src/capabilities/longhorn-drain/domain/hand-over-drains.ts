@@ -1,6 +1,9 @@
 import { type HandOverCheck, ok, warning } from '../../../shared/hand-over.ts'
+import type { GuidanceDecision } from './guidance-decision.ts'
+import { parseGuidanceMarks } from './guidance-marks.ts'
 import type { DecidedLonghorn, HandOverStates, LonghornHandOverSnapshot } from './hand-over-snapshot.ts'
 import { namesText } from './names-text.ts'
+import { drainPolicySetting } from './policy.ts'
 import { rehearseDrains } from './rehearse-drains.ts'
 
 /** Nodes that are cordoned or drained now, and what the hand-over changes for them. */
@@ -13,10 +16,21 @@ export function drainsCheck({ direction }: LonghornHandOverSnapshot, states: Han
 
 function changedByAdopt({ asked, settled }: HandOverStates): string[] {
   const held = settled.decision.nodes.filter(({ mayDrain }) => !mayDrain)
+  const marks = new Set(markProblems(asked))
+  const released = asked.guidance.problems.filter((each) => !marks.has(each))
   return [
     ...asked.guidance.steps.map(({ explanation }) => withoutStop(explanation)),
+    ...released.map(({ object, problem }) => `${object}: ${problem}`),
     ...held.slice(0, 3).map(({ node, explanation }) => `${node} is held: ${withoutStop(explanation)}`),
   ]
+}
+
+/** Of what a guide finds, that which is about its own marks; the rest is about nodes that are not held as they should be. */
+export function markProblems({ objects, guidance }: DecidedLonghorn): GuidanceDecision['problems'] {
+  const { setting, nodes } = parseGuidanceMarks(objects)
+  const unusable = [...nodes].filter(([, { asked }]) => asked?.known === false).map(([name]) => `node/${name}`)
+  const objectsMeant = new Set([...unusable, ...(setting === undefined ? [] : [`setting/${drainPolicySetting}`])])
+  return guidance.problems.filter(({ object }) => objectsMeant.has(object))
 }
 
 /** What Cofferdam holds, and Longhorn lets go; and which moves end because nothing asks for them any more. */

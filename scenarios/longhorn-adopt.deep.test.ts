@@ -1,0 +1,205 @@
+import {
+  longhornInstanceManagers,
+  longhornNamespace,
+  longhornSettings,
+} from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { drainPolicyLabel } from '@cofferdam/product/capabilities/longhorn-drain/domain/policy.ts'
+import {
+  type GuidedLonghorn,
+  openGuidedLonghorn,
+} from '@cofferdam/product/capabilities/longhorn-drain/testing/longhorn-guided.ts'
+import { writeOperatorLease } from '@cofferdam/product/cli/testing/write-operator-lease.ts'
+import { dyingAfter } from '@cofferdam/product/operator/testing/dying-after.ts'
+import type { LonghornDescription } from '@cofferdam/simulator/world/longhorn/longhorn-description.ts'
+import { changedApi } from '@cofferdam/simulator/world/testing/scenario.ts'
+import { afterEach, describe, expect, it } from 'vitest'
+import { runHandOver } from './testing/run-hand-over.ts'
+
+const subject = 'longhorn/longhorn-system'
+const last = 'block-if-contains-last-replica'
+const all = 'block-for-eviction'
+const pair = { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }
+const slowly = { rebuildBytesPerSecond: 8 * 1024 ** 2 }
+
+let stage: GuidedLonghorn
+let stops: (() => Promise<void>)[] = []
+
+afterEach(close)
+
+async function close(): Promise<void> {
+  for (const stop of stops) await stop()
+  stops = []
+  stage.stop()
+}
+
+/** A Longhorn whose drains are its own, with the volume attached. */
+async function open(description: LonghornDescription = { volumes: [pair], timings: slowly }): Promise<void> {
+  stage = await openGuidedLonghorn(description, { manage: null })
+  await writeOperatorLease(stage)
+  await stage.controls.attach('db', 'node-2')
+  await stage.seconds(30)
+}
+
+function operate(api?: KubeApi): void {
+  stops.push(stage.operate(api))
+}
+
+async function stopOperators(): Promise<void> {
+  for (const stop of stops) await stop()
+  stops = []
+}
+
+const run = (line: string, options: Parameters<typeof runHandOver>[2] = {}) =>
+  runHandOver(stage, line.split(' '), options)
+
+/** Our annotations of the setting, without the prefix. */
+async function notes(): Promise<Record<string, string>> {
+  const setting = await stage.api.get(longhornSettings, { namespace: longhornNamespace, name: 'node-drain-policy' })
+  const ours = Object.entries(setting.metadata.annotations ?? {}).filter(([key]) => key.startsWith('cofferdam.io/'))
+  return Object.fromEntries(ours.map(([key, value]) => [key.replace('cofferdam.io/', ''), value]))
+}
+
+describe('cofferdam adopt and release of a Longhorn', () => {
+  it('show the plan, hand drains over, and hand them back as they were', async () => {
+    await open()
+    operate()
+    await stage.seconds(10)
+    const planned = await run(`adopt ${subject} --mode guide --policy ${all} --dry-run`)
+    expect([planned.code, await notes()]).toEqual([0, {}])
+    expect(planned.out).toContain('change    annotation cofferdam.io/manage: guide')
+    expect(planned.out).toMatch(
+      /preflight warning: 1 of 3 nodes would be held in a drain, 1 only until .* node-2: Volume/,
+    )
+
+    const adopted = await run(`adopt ${subject} --mode guide --policy ${all}`)
+    expect([adopted.code, await notes()]).toEqual([0, { manage: 'guide', 'wanted-policy': all }])
+    expect(adopted.out).toContain('0 moments without protection')
+    expect((await run(`adopt ${subject} --mode guide`)).code).toBe(0)
+
+    const released = await run(`release ${subject} -o json`)
+    expect([released.code, await notes()]).toEqual([0, { 'wanted-policy': all }])
+    expect(JSON.parse(released.out)).toMatchObject({
+      object: subject,
+      direction: 'release',
+      to: 'Longhorn',
+      outcome: 'done',
+      changes: ['annotation cofferdam.io/manage removed'],
+      pending: [],
+      protection: { moments: [] },
+    })
+    expect(await stage.levers()).toEqual([last])
+    expect(stage.written).toEqual([])
+    expect((await run(`release ${subject}`)).code).toBe(0)
+  }, 60_000)
+
+  it('in the middle of a drain put the policy in force and wait for it; released, the node is let go with a warning', async () => {
+    await open()
+    operate()
+    await stage.cordon('node-1')
+    await stage.seconds(5)
+    expect(await stage.levers()).toEqual([last])
+    const adopted = await run(`adopt ${subject} --mode guide --policy ${all}`)
+    expect([adopted.code, await stage.levers()]).toEqual([0, [`${all} restores ${last}`]])
+    expect(adopted.out).toMatch(/drains +warning: in progress for node-1\. block-for-eviction is in force/)
+
+    const planned = await run(`release ${subject} --dry-run`)
+    expect(planned.out).toMatch(/drains +warning: .*Longhorn releases node-1 under block-if-contains-last-replica/)
+    const released = await run(`release ${subject}`)
+    expect([released.code, await stage.levers()]).toEqual([0, [last]])
+    await stage.until(async () => (await stage.evict('node-1')) === 'going', 60)
+    expect(stage.controls.verify('db').isIntact).toBe(true)
+  }, 60_000)
+
+  it('released while it has Longhorn empty a node, take that back: its replicas would go for good', async () => {
+    const labels = { [drainPolicyLabel]: all }
+    await open({ volumes: [{ ...pair, labels }], timings: slowly })
+    operate()
+    await stage.cordon('node-1')
+    await stage.seconds(5)
+    expect((await run(`adopt ${subject} --mode guide`)).code).toBe(0)
+    const asked = 'node-1 evict=true schedule=false asked={"allowScheduling":true}'
+    expect(await stage.levers()).toEqual([last, asked])
+    await stage.seconds(10)
+    const released = await run(`release ${subject}`)
+    expect([released.code, await stage.levers()]).toEqual([0, [last]])
+    expect(released.out).toMatch(/drains +warning: .*Replicas stop moving off node-1/)
+  }, 60_000)
+
+  it('report an instance manager whose budget another client deletes meanwhile: its node could be emptied', async () => {
+    await open()
+    operate()
+    const [manager] = await stage.list(longhornInstanceManagers)
+    const key = { namespace: longhornNamespace, name: manager?.metadata.name ?? '' }
+    let isDeleted = false
+    const api = changedApi(stage.api, {
+      async patch(type, target, patch, options) {
+        const written = await stage.api.patch(type, target, patch, options)
+        if (!isDeleted) await stage.api.delete(podDisruptionBudgets, key)
+        isDeleted = true
+        return written
+      },
+    })
+    const ended = await runHandOver({ ...stage, api }, ['adopt', subject, '--mode', 'guide'])
+    expect([ended.code, ended.out]).toEqual([1, expect.stringMatching(/gap .*instance-manager-\w+ on node-\d/)])
+    expect(ended.out).toContain('done with a gap: instance managers had no budget in 1 moment.')
+  }, 60_000)
+
+  it('change nothing where no operator would follow, and say what to do', async () => {
+    stage = await openGuidedLonghorn({ volumes: [pair] }, { manage: null })
+    const refused = await run(`adopt ${subject} --mode guide`)
+    expect([refused.code, await notes()]).toEqual([3, {}])
+    expect(refused.out).toContain('no operator runs')
+    const elsewhere = await run('adopt longhorn/storage --mode guide')
+    expect([elsewhere.code, elsewhere.out]).toEqual([3, expect.stringContaining(`cofferdam adopt ${subject}`)])
+  }, 60_000)
+
+  it('yield to another client that changes the setting at the same time, and plan again', async () => {
+    await open()
+    operate()
+    let isFirst = true
+    const api = changedApi(stage.api, {
+      async patch(type, key, patch, options) {
+        if (isFirst) {
+          isFirst = false
+          await stage.setting('node-drain-policy', 'always-allow')
+        }
+        return stage.api.patch(type, key, patch, options)
+      },
+    })
+    const ended = await runHandOver({ ...stage, api }, ['adopt', subject, '--mode', 'guide'])
+    expect([ended.code, await notes()]).toEqual([0, { manage: 'guide' }])
+    expect(await stage.levers()).toEqual(['always-allow'])
+  }, 60_000)
+
+  it('interrupted, or with an operator that dies after any of its writes, go on when repeated, and leave nothing behind', async () => {
+    const labels = { [drainPolicyLabel]: all }
+    let deaths = 0
+    for (let writes = 0; writes < 12; writes += 1) {
+      await open({ volumes: [{ ...pair, labels }], timings: slowly })
+      await stage.cordon('node-1')
+      await stage.seconds(5)
+      const line = dyingAfter(stage.api, writes)
+      operate(line.api)
+      const adopt = `adopt ${subject} --mode guide --policy block-for-eviction-if-contains-last-replica`
+      expect([0, 4]).toContain((await run(adopt, { seconds: 12 })).code)
+      await stopOperators()
+      operate()
+      expect((await run(adopt)).code).toBe(0)
+      expect((await stage.levers()).length).toBe(2)
+      await stopOperators()
+      const other = dyingAfter(stage.api, writes)
+      operate(other.api)
+      expect([0, 4]).toContain((await run(`release ${subject}`, { seconds: 12 })).code)
+      await stopOperators()
+      operate()
+      expect([(await run(`release ${subject}`)).code, await stage.levers()]).toEqual([0, [last]])
+      expect(stage.controls.verify('db').isIntact).toBe(true)
+      deaths += [line, other].filter((each) => each.died()).length
+      if (!line.died() && !other.died()) break
+      await close()
+    }
+    expect(deaths).toBeGreaterThan(4)
+  }, 240_000)
+})
