@@ -1,5 +1,6 @@
 /** Every word of Cofferdam's own that a user meets: each has its entry in docs/glossary.md. */
 export const requiredTerms: readonly string[] = [
+  'adopt',
   'break-glass',
   'budget',
   'drain',

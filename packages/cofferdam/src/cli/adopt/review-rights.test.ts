@@ -3,6 +3,7 @@ import { namespaces } from '@cofferdam/kubernetes/api/resources.ts'
 import { openScenario } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { cephDrainPermissions } from '../../capabilities/ceph-drain/controller/controller.ts'
+import { longhornDrainPermissions } from '../../capabilities/longhorn-drain/controller/controller.ts'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
 import { installOperator } from '../demo/install-operator.ts'
 import { reviewRights } from './review-rights.ts'
@@ -15,13 +16,17 @@ beforeEach(async () => {
 })
 afterEach(() => scenario.stop())
 
-const review = (namespace: string, account: { namespace: string; name: string } = operatorAccount) =>
+const review = (
+  namespace: string,
+  account: { namespace: string; name: string } = operatorAccount,
+  rights = cephDrainPermissions,
+) =>
   reviewRights({
     api: scenario.api,
     signal: new AbortController().signal,
     account,
     namespace,
-    rights: cephDrainPermissions,
+    rights,
   })
 
 it('an operator with deploy/ceph applied has all it needs there', async () => {
@@ -35,6 +40,18 @@ it('where deploy/ceph is not applied the missing rights are named, and those of 
     value: expect.arrayContaining(['update poddisruptionbudgets.policy', 'get configmaps rook-ceph-pdbstatemap']),
   })
   expect(answer.known && answer.value.filter((right) => /nodes|events/.test(right))).toEqual([])
+})
+
+it('an operator with deploy/longhorn applied has all it needs there; without it the missing rights are named', async () => {
+  const ofLonghorn = () => review('longhorn-system', operatorAccount, longhornDrainPermissions)
+  const before = await ofLonghorn()
+  expect(before).toMatchObject({ known: true, value: expect.arrayContaining(['patch nodes.longhorn.io']) })
+  const other = openScenario(1)
+  await other.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'longhorn-system' } })
+  await installOperator(other.server)
+  scenario.stop()
+  scenario = other
+  expect(await ofLonghorn()).toEqual({ known: true, value: [] })
 })
 
 it('another account has nothing', async () => {
