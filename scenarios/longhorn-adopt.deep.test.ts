@@ -22,6 +22,7 @@ const last = 'block-if-contains-last-replica'
 const all = 'block-for-eviction'
 const pair = { name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }
 const slowly = { rebuildBytesPerSecond: 8 * 1024 ** 2 }
+const crawling = { rebuildBytesPerSecond: 512 * 1024 }
 
 let stage: GuidedLonghorn
 let stops: (() => Promise<void>)[] = []
@@ -53,6 +54,14 @@ async function stopOperators(): Promise<void> {
 
 const run = (line: string, options: Parameters<typeof runHandOver>[2] = {}) =>
   runHandOver(stage, line.split(' '), options)
+
+/** Nodes whose instance managers a budget of ours holds. */
+async function holds(): Promise<string[]> {
+  const { items } = await stage.api.list(podDisruptionBudgets, { namespace: longhornNamespace })
+  const ours = items.filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/managed-by'] === 'cofferdam')
+  expect(ours.every(({ metadata }) => metadata.name.startsWith('cofferdam-hold-instance-manager-'))).toBe(true)
+  return ours.map(({ spec }) => spec.selector?.matchLabels?.['longhorn.io/node'] ?? '').sort()
+}
 
 /** Our annotations of the setting, without the prefix. */
 async function notes(): Promise<Record<string, string>> {
@@ -119,12 +128,56 @@ describe('cofferdam adopt and release of a Longhorn', () => {
     await stage.cordon('node-1')
     await stage.seconds(5)
     expect((await run(`adopt ${subject} --mode guide`)).code).toBe(0)
-    const asked = 'node-1 evict=true schedule=false asked={"allowScheduling":true}'
-    expect(await stage.levers()).toEqual([last, asked])
+    expect(await stage.levers()).toEqual([
+      last,
+      expect.stringMatching(/^node-1 .*"default-disk":{"allowScheduling":true}/),
+    ])
     await stage.seconds(10)
     const released = await run(`release ${subject}`)
     expect([released.code, await stage.levers()]).toEqual([0, [last]])
     expect(released.out).toMatch(/drains +warning: .*Replicas stop moving off node-1/)
+  }, 60_000)
+
+  it('with hold wait for the budgets of Cofferdam, hold through a drain what Longhorn lets go, and remove them when released', async () => {
+    await open()
+    operate()
+    await stage.seconds(10)
+    const adopted = await run(`adopt ${subject} --mode hold --policy ${all}`)
+    expect([adopted.code, await holds()]).toEqual([0, ['node-1', 'node-2']])
+    expect(adopted.out).toContain('0 moments without protection')
+    await stage.cordon('node-1')
+    await stage.seconds(3)
+    expect([await stage.evict('node-1'), await stage.levers()]).toEqual(['refused', [`${all} restores ${last}`]])
+    const released = await run(`release ${subject}`)
+    expect([released.code, await holds(), await stage.levers()]).toEqual([0, [], [last]])
+    expect(released.err).toMatch(/warning: drains: .*Longhorn releases node-1 under block-if-contains-last-replica/)
+    await stage.until(async () => (await stage.evict('node-1')) === 'going', 60)
+    expect(stage.controls.verify('db').isIntact).toBe(true)
+  }, 60_000)
+
+  it('with hold in the middle of a drain hold again what Longhorn has let go, and end the drain when the data has moved', async () => {
+    await open()
+    operate()
+    await stage.cordon('node-1')
+    await stage.seconds(40)
+    expect((await run(`adopt ${subject} --mode hold --policy ${all}`)).code).toBe(0)
+    expect(await holds()).toContain('node-1')
+    expect(await stage.evict('node-1')).toBe('refused')
+    await stage.until(async () => (await stage.evict('node-1')) === 'going', 300)
+    expect([await stage.placesOf('db'), stage.controls.verify('db').isIntact]).toEqual([['node-2', 'node-3'], true])
+    expect((await run(`release ${subject}`)).code).toBe(0)
+    expect(await holds()).toEqual([])
+  }, 60_000)
+
+  it('go from hold to guide and back, and leave no budget of the other behind', async () => {
+    await open()
+    operate()
+    expect((await run(`adopt ${subject} --mode hold --policy ${all}`)).code).toBe(0)
+    expect(await holds()).toEqual(['node-1', 'node-2'])
+    expect((await run(`adopt ${subject} --mode guide`)).code).toBe(0)
+    expect(await holds()).toEqual([])
+    expect((await run(`adopt ${subject} --mode hold`)).code).toBe(0)
+    expect(await holds()).toEqual(['node-1', 'node-2'])
   }, 60_000)
 
   it('report an instance manager whose budget another client deletes meanwhile: its node could be emptied', async () => {
@@ -173,33 +226,48 @@ describe('cofferdam adopt and release of a Longhorn', () => {
     expect(await stage.levers()).toEqual(['always-allow'])
   }, 60_000)
 
-  it('interrupted, or with an operator that dies after any of its writes, go on when repeated, and leave nothing behind', async () => {
-    const labels = { [drainPolicyLabel]: all }
-    let deaths = 0
-    for (let writes = 0; writes < 12; writes += 1) {
-      await open({ volumes: [{ ...pair, labels }], timings: slowly })
-      await stage.cordon('node-1')
-      await stage.seconds(5)
-      const line = dyingAfter(stage.api, writes)
-      operate(line.api)
-      const adopt = `adopt ${subject} --mode guide --policy block-for-eviction-if-contains-last-replica`
-      expect([0, 4]).toContain((await run(adopt, { seconds: 12 })).code)
-      await stopOperators()
-      operate()
-      expect((await run(adopt)).code).toBe(0)
-      expect((await stage.levers()).length).toBe(2)
-      await stopOperators()
-      const other = dyingAfter(stage.api, writes)
-      operate(other.api)
-      expect([0, 4]).toContain((await run(`release ${subject}`, { seconds: 12 })).code)
-      await stopOperators()
-      operate()
-      expect([(await run(`release ${subject}`)).code, await stage.levers()]).toEqual([0, [last]])
-      expect(stage.controls.verify('db').isIntact).toBe(true)
-      deaths += [line, other].filter((each) => each.died()).length
-      if (!line.died() && !other.died()) break
-      await close()
-    }
-    expect(deaths).toBeGreaterThan(4)
-  }, 240_000)
+  it('that lose the API server at their write change nothing, and do it when repeated', async () => {
+    await open()
+    operate()
+    const line = dyingAfter(stage.api, 0)
+    const lost = await runHandOver({ ...stage, api: line.api }, ['adopt', subject, '--mode', 'hold', '--policy', all])
+    expect([lost.code, await notes()]).toEqual([1, {}])
+    expect((await run(`adopt ${subject} --mode hold --policy ${all}`)).code).toBe(0)
+    expect(await holds()).toEqual(['node-1', 'node-2'])
+  }, 60_000)
+
+  it.each(['guide', 'hold'])(
+    'in mode %s interrupted, or with an operator that dies after any of its writes, go on when repeated, and leave nothing behind',
+    async (mode) => {
+      const labels = { [drainPolicyLabel]: all }
+      let deaths = 0
+      for (let writes = 0; writes < 14; writes += 1) {
+        await open({ volumes: [{ ...pair, labels }], timings: crawling })
+        await stage.cordon('node-1')
+        await stage.seconds(5)
+        const line = dyingAfter(stage.api, writes)
+        operate(line.api)
+        const adopt = `adopt ${subject} --mode ${mode} --policy block-for-eviction-if-contains-last-replica`
+        expect([0, 4]).toContain((await run(adopt, { seconds: 12 })).code)
+        await stopOperators()
+        operate()
+        expect((await run(adopt)).code).toBe(0)
+        expect((await stage.levers()).length).toBe(2)
+        expect((await holds()).includes('node-1')).toBe(mode === 'hold')
+        await stopOperators()
+        const other = dyingAfter(stage.api, writes)
+        operate(other.api)
+        expect([0, 4]).toContain((await run(`release ${subject}`, { seconds: 12 })).code)
+        await stopOperators()
+        operate()
+        expect([(await run(`release ${subject}`)).code, await stage.levers(), await holds()]).toEqual([0, [last], []])
+        expect(stage.controls.verify('db').isIntact).toBe(true)
+        deaths += [line, other].filter((each) => each.died()).length
+        if (!line.died() && !other.died()) break
+        await close()
+      }
+      expect(deaths).toBeGreaterThan(4)
+    },
+    240_000,
+  )
 })

@@ -21,7 +21,7 @@ export function handOverChecks(seen: LonghornHandOverSnapshot, states: HandOverS
   return [
     ...around,
     versionCheck(seen, states),
-    policyCheck(seen, states),
+    policyCheck(states),
     marksCheck(states),
     settingsCheck(seen, states),
     volumesCheck(states),
@@ -87,20 +87,17 @@ function tagOf(image: string): string {
 }
 
 /** What is in force while a node leaves, by the annotations as they are after the patch. */
-function policyCheck({ wants }: LonghornHandOverSnapshot, { asked }: HandOverStates): HandOverCheck {
+function policyCheck({ asked }: HandOverStates): HandOverCheck {
   const what = 'policy'
-  const { mode, refused, policy, inForce, trigger, problems } = asked.snapshot.settings
-  if (mode !== wants.mode) {
-    return blocked(what, refused ?? `mode ${wants.mode} would not be in force`, { wayOut: 'choose another --mode' })
-  }
-  const [problem] = problems
+  const { policy, atRest, trigger, problems } = asked.snapshot.settings
+  const problem = problems.find((each) => each.startsWith('annotation '))
   if (problem !== undefined) return warning(what, problem)
   if (!policy.known) {
     const wayOut = `correct ${drainPolicySetting}, or its annotation ${wantedPolicyAnnotation} with --policy`
     return warning(what, `unknown: ${policy.why}; no node with replicas would be let go`, { wayOut })
   }
   const when = trigger === 'drain' ? 'while a node is drained' : 'while a node is cordoned'
-  const otherwise = inForce.known && inForce.value !== policy.value ? `; ${inForce.value} otherwise` : ''
+  const otherwise = atRest.known && atRest.value !== policy.value ? `; ${atRest.value} otherwise` : ''
   const how = trigger === 'drain' ? ` (${triggerAnnotation}: drain)` : ''
   return ok(what, `${policy.value} ${when}${otherwise}${how}`)
 }

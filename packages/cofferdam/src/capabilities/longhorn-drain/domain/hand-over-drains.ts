@@ -37,15 +37,31 @@ export function markProblems({ objects, guidance }: DecidedLonghorn): GuidanceDe
 function changedByRelease({ now, settled }: HandOverStates): string[] {
   const free = new Set(nodesOf(settled, true))
   const released = nodesOf(now, false).filter((node) => free.has(node))
+  const bare = bareNodes(settled)
   const { inForce } = settled.snapshot.settings
   const policy = inForce.known ? inForce.value : 'its own policy'
   const stopped = stoppedMoves(now, settled)
   return [
     ...(released.length === 0
-      ? [`Longhorn holds the same nodes under ${policy}`]
+      ? []
       : [`Longhorn releases ${namesText(released)} under ${policy}: what holds them now counts no more`]),
+    ...(bare.length === 0
+      ? []
+      : [
+          `Longhorn has no budget for ${namesText(bare)}, and makes none for a cordoned node: nothing holds what it should hold there`,
+        ]),
+    ...(released.length + bare.length === 0 ? [`Longhorn holds the same nodes under ${policy}`] : []),
     ...(stopped.length === 0 ? [] : [`Replicas stop moving off ${namesText(stopped)}`]),
   ]
+}
+
+/** Nodes that Longhorn should hold and has let go before: a budget of Cofferdam holds them now. */
+function bareNodes({ snapshot, decision }: DecidedLonghorn): string[] {
+  const bare = decision.budgets.filter(
+    ({ instanceManager, wanted }) => wanted === 'present' && !snapshot.longhornBudgets.has(instanceManager),
+  )
+  const cordoned = new Set(snapshot.nodes.filter(({ isCordoned }) => isCordoned).map(({ name }) => name))
+  return [...new Set(bare.map(({ node }) => node))].filter((node) => cordoned.has(node))
 }
 
 function nodesOf({ decision }: DecidedLonghorn, mayDrain: boolean): string[] {

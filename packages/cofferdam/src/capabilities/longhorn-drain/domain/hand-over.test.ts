@@ -1,17 +1,15 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { describe, expect, it } from 'vitest'
 import { known, unknown } from '../../../shared/observed.ts'
-import { ownBudgetLabel } from './budget-object.ts'
 import { planLonghornHandOver } from './hand-over.ts'
 import type { LonghornHandOverSnapshot } from './hand-over-snapshot.ts'
 import { judgeInstanceManagers } from './instance-manager-cover.ts'
-import { type LonghornScene, longhornBudget, longhornObjects } from './testing/longhorn-objects.ts'
+import { holdBudget, type LonghornScene, longhornBudget, longhornObjects } from './testing/longhorn-objects.ts'
 
 const all = 'block-for-eviction'
 const last = 'block-if-contains-last-replica'
 const guided = { manage: 'guide' } as const
 const pair = { db: { on: ['n1', 'n2'] } } as const
-const ours = { ...longhornBudget('n1'), metadata: { ...longhornBudget('n1').metadata, labels: ownBudgetLabel } }
 
 const seen = (scene: LonghornScene = {}, more: Partial<LonghornHandOverSnapshot> = {}): LonghornHandOverSnapshot => ({
   direction: 'adopt',
@@ -37,6 +35,8 @@ interface Row {
   readonly pending?: readonly RegExp[]
 }
 
+const holding = { manage: 'hold', 'wanted-policy': all } as const
+const toHold = { wants: { mode: 'hold', policy: all } } as const
 const toGuide = ['annotation cofferdam.io/manage: guide']
 const toNone = ['annotation cofferdam.io/manage removed']
 
@@ -176,6 +176,57 @@ const rows: Record<string, Row> = {
     given: seen({ notes: { ...guided, restores: 'sometimes' } }),
     warned: { marks: /nothing is put back/ },
   },
+  'held: every budget that the decision needs is made before it is done, and none where nothing rests on the node': {
+    given: seen({}, toHold),
+    changes: ['annotation cofferdam.io/manage: hold', `annotation cofferdam.io/wanted-policy: ${all}`],
+    pending: [
+      /poddisruptionbudget\/cofferdam-hold-im-n1 for node n1 is not there yet/,
+      /poddisruptionbudget\/cofferdam-hold-im-n2 for node n2 is not there yet/,
+    ],
+  },
+  'held, and one of its budgets is there: the other is missing': {
+    given: seen({ notes: holding, budgets: [holdBudget('n2')] }, toHold),
+    pending: [/cofferdam-hold-im-n1/],
+  },
+  'held, and all of them are there: nothing is missing': {
+    given: seen({ notes: holding, budgets: [holdBudget('n1'), holdBudget('n2')] }, toHold),
+  },
+  'held where Longhorn has the same reasons: no second budget is waited for, which evictions would fail on': {
+    given: seen({ volumes: { solo: { on: ['n1'] } }, notes: { manage: 'hold' } }, { wants: { mode: 'hold' } }),
+    warned: { preflight: /n1: Replica solo-n1 is the last/ },
+  },
+  'held, and another client has taken the name: it is said, and not taken for protection': {
+    given: seen(
+      {
+        notes: holding,
+        budgets: [{ ...holdBudget('n1'), metadata: { name: 'cofferdam-hold-im-n1' } }, holdBudget('n2')],
+      },
+      toHold,
+    ),
+    pending: [/cofferdam-hold-im-n1 for node n1 is not one of Cofferdam: delete it/],
+  },
+  'held in the middle of a drain that Longhorn has let go: its budget is made again by Cofferdam': {
+    given: seen({ nodes: { n1: { cordoned: true, hasBudget: false }, n2: {}, n3: {} }, notes: holding }, toHold),
+    warned: { drains: /in progress for n1\. block-for-eviction is in force.*n1 is held/ },
+    pending: [/cofferdam-hold-im-n1/, /setting\/node-drain-policy is not changed yet/],
+  },
+  'from hold to guide: it is not done while a budget of Cofferdam still holds a node': {
+    given: seen({ notes: holding, budgets: [holdBudget('n1')] }, { wants: { mode: 'guide' } }),
+    changes: toGuide,
+    pending: [/cofferdam-hold-im-n1 is still there/],
+  },
+  'released while Cofferdam alone holds a node that Longhorn has let go and should hold now: it is said that nothing will':
+    {
+      given: releasing({
+        notes: { manage: 'hold' },
+        nodes: { n1: { cordoned: true, hasBudget: false }, n2: {}, n3: {} },
+        volumes: { solo: { on: ['n1'] } },
+        budgets: [holdBudget('n1')],
+      }),
+      warned: { drains: /Longhorn has no budget for n1, and makes none for a cordoned node/ },
+      changes: toNone,
+      pending: [/cofferdam-hold-im-n1 is still there/],
+    },
   'released: one patch, and the policy stays for the next time': {
     given: releasing({ notes: { ...guided, 'wanted-policy': all } }),
     changes: toNone,
@@ -202,7 +253,7 @@ const rows: Record<string, Row> = {
   },
   'released while a node is asked for: it is not done before that is taken back, or its replicas would go for good': {
     given: releasing({
-      nodes: { n1: { cordoned: true, evict: true, asked: '{"allowScheduling":true}' }, n2: {}, n3: {} },
+      nodes: { n1: { cordoned: true, evict: true, asked: '{"disks":{"d":{"allowScheduling":true}}}' }, n2: {}, n3: {} },
       volumes: { db: { on: ['n1!', 'n2'], label: all } },
     }),
     warned: { drains: /Longhorn releases n1.*Replicas stop moving off n1/ },
@@ -210,8 +261,8 @@ const rows: Record<string, Row> = {
     pending: [/node\/n1 is not restored/],
   },
   'released while a budget of Cofferdam is left: its node would be held for ever': {
-    given: releasing({ notes: {}, budgets: [ours] }),
-    pending: [/poddisruptionbudget\/im-n1 is still there/],
+    given: releasing({ notes: {}, budgets: [holdBudget('n1')] }),
+    pending: [/poddisruptionbudget\/cofferdam-hold-im-n1 is still there/],
   },
   'released while a right is missing: it is said, and goes on as far as it can': {
     given: releasing({}, { missingRights: known(['patch nodes.longhorn.io']) }),

@@ -1,9 +1,9 @@
-import type { LonghornSetting } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import type { LonghornNode, LonghornSetting } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { annotationChanges, type HandOverPlan } from '../../../shared/hand-over.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import { asDecided } from './as-decided.ts'
-import { hasOwnLabel } from './budget-object.ts'
+import { hasOwnLabel, holdNameOf, isHoldBudget } from './budget-object.ts'
 import { decideLonghornDrain } from './decide.ts'
 import { manageAnnotation, triggerAnnotation, wantedPolicyAnnotation } from './drain-settings.ts'
 import { decideGuidance } from './guidance.ts'
@@ -57,7 +57,10 @@ function wantedNotes({ direction, wants }: LonghornHandOverSnapshot): Readonly<R
 function statesOf(objects: LonghornObjects, annotations: Readonly<Record<string, string | null>>): HandOverStates {
   const setting = { kind: 'setting', name: drainPolicySetting, annotations } as const
   const asked = decided(withStep(objects, setting))
-  return { now: decided(objects), asked, settled: decided(asked.guidance.steps.reduce(withStep, asked.objects)) }
+  const guided = asked.guidance.steps.reduce(withStep, asked.objects)
+  const isHold = asked.snapshot.settings.mode === 'hold'
+  const budgets = isHold ? guided.budgets : guided.budgets.filter((budget) => !isHoldBudget(budget))
+  return { now: decided(objects), asked, settled: decided({ ...guided, budgets }) }
 }
 
 function decided(objects: LonghornObjects): DecidedLonghorn {
@@ -78,9 +81,17 @@ function withStep(objects: LonghornObjects, step: ObjectStep): LonghornObjects {
     }
   }
   const nodes = objects.nodes.map((node) =>
-    node.metadata.name === step.name ? { ...node, spec: { ...node.spec, ...step.spec } } : node,
+    node.metadata.name === step.name ? { ...node, spec: changedSpec(node.spec ?? {}, step.spec ?? {}) } : node,
   )
   return { ...objects, nodes: changed(nodes, step, {}) }
+}
+
+function changedSpec(
+  spec: NonNullable<LonghornNode['spec']>,
+  { disks = {}, ...fields }: NonNullable<ObjectStep['spec']>,
+): NonNullable<LonghornNode['spec']> {
+  const asked = Object.entries(disks).map(([name, disk]) => [name, { ...spec.disks?.[name], ...disk }])
+  return { ...spec, ...fields, disks: { ...spec.disks, ...Object.fromEntries(asked) } }
 }
 
 function changed<T extends KubeObject>(
@@ -96,15 +107,30 @@ function changed<T extends KubeObject>(
   })
 }
 
-/** What the operator has to change before drains are decided as asked for. */
-function missingOfAdopt({ guidance }: DecidedLonghorn): string[] {
-  return guidance.steps.map(({ kind, name, explanation }) => `${kind}/${name} is not changed yet: ${explanation}`)
+/** What the operator has to change before drains are decided as asked for: its own budgets first, as it makes them first. */
+function missingOfAdopt({ objects, snapshot, decision, guidance }: DecidedLonghorn): string[] {
+  const isHold = snapshot.settings.mode === 'hold'
+  const steps = guidance.steps.map(
+    ({ kind, name, explanation }) => `${kind}/${name} is not changed yet: ${explanation}`,
+  )
+  if (!isHold) return [...ownBudgetsOf(objects), ...steps]
+  const byName = new Map(objects.budgets.map((budget) => [budget.metadata.name, budget]))
+  const missing = decision.budgets
+    .filter(({ instanceManager, hold }) => hold === 'needed' && !snapshot.holds.has(instanceManager))
+    .map(({ instanceManager, node }) => {
+      const name = holdNameOf(instanceManager)
+      const seen = byName.get(name)
+      const isTaken = seen !== undefined && !hasOwnLabel(seen)
+      const how = isTaken ? 'is not one of Cofferdam: delete it' : 'is not there yet'
+      return `poddisruptionbudget/${name} for node ${node} ${how}`
+    })
+  return [...missing, ...steps]
 }
 
 function missingOfRelease(objects: LonghornObjects): string[] {
   const { setting, nodes } = parseGuidanceMarks(objects)
   return [
-    ...objects.budgets.filter(hasOwnLabel).map(({ metadata }) => `poddisruptionbudget/${metadata.name} is still there`),
+    ...ownBudgetsOf(objects),
     ...(setting?.restores === undefined
       ? []
       : [`setting/${drainPolicySetting} is not restored: ${restoresText(setting.value, setting.restores)}`]),
@@ -112,6 +138,10 @@ function missingOfRelease(objects: LonghornObjects): string[] {
       asked === undefined ? [] : [`node/${name} is not restored: Cofferdam has asked Longhorn to empty it`],
     ),
   ]
+}
+
+function ownBudgetsOf({ budgets }: LonghornObjects): string[] {
+  return budgets.filter(isHoldBudget).map(({ metadata }) => `poddisruptionbudget/${metadata.name} is still there`)
 }
 
 function restoresText(value: string, restores: Observed<string>): string {

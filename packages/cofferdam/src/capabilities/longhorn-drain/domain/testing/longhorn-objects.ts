@@ -17,6 +17,7 @@ export interface LonghornScene {
 
 interface SceneNode {
   readonly cordoned?: boolean
+  /** Its one disk, `d`, is being emptied. */
   readonly evict?: boolean
   /** The annotation `cofferdam.io/asked`. */
   readonly asked?: string
@@ -58,7 +59,12 @@ export function longhornObjects(scene: LonghornScene = {}): LonghornObjects {
       ...group,
       kind: 'Node',
       metadata: { name, annotations: asked === undefined ? {} : { 'cofferdam.io/asked': asked } },
-      spec: { evictionRequested: evict, allowScheduling: !evict, disks: {} },
+      spec: {
+        evictionRequested: false,
+        allowScheduling: true,
+        disks: { d: { evictionRequested: evict, allowScheduling: !evict } },
+      },
+      status: { diskStatus: { d: { diskUUID: `disk-${name}` } } },
     })),
     kubeNodes: nodes.map(([name, { cordoned = false }]) => ({
       apiVersion: 'v1',
@@ -118,6 +124,7 @@ function replicaObjects([volume, { on }]: [string, SceneVolume]): LonghornReplic
       spec: {
         volumeName: volume,
         nodeID: node,
+        diskID: `disk-${node}`,
         active: true,
         dataDirectoryName: `${volume}-${node}`,
         healthyAt: '2026-01-01T00:00:00Z',
@@ -137,5 +144,15 @@ export function longhornBudget(node: string): PodDisruptionBudget {
     kind: 'PodDisruptionBudget',
     metadata: { name: `im-${node}`, namespace: 'longhorn-system' },
     spec: { minAvailable: 1, selector: { matchLabels } },
+  }
+}
+
+/** As Cofferdam makes it. */
+export function holdBudget(node: string): PodDisruptionBudget {
+  const labels = { 'app.kubernetes.io/managed-by': 'cofferdam' }
+  return {
+    ...longhornBudget(node),
+    metadata: { name: `cofferdam-hold-im-${node}`, namespace: 'longhorn-system', labels },
+    spec: { minAvailable: 1, selector: { matchLabels: { 'longhorn.io/node': node } } },
   }
 }
