@@ -199,6 +199,23 @@ describe('cofferdam adopt and release of a Longhorn', () => {
     expect(ended.out).toContain('done with a gap: instance managers had no budget in 1 moment.')
   }, 60_000)
 
+  it('released while Cofferdam alone holds the last copy, warn of it first and end with exit code 1', async () => {
+    await open({ volumes: [{ ...pair, numberOfReplicas: 1, placedOn: ['node-1'] }] })
+    operate()
+    expect((await run(`adopt ${subject} --mode hold`)).code).toBe(0)
+    await stage.cordon('node-1')
+    await stage.seconds(5)
+    const [manager] = (await stage.list(longhornInstanceManagers)).filter(({ spec }) => spec?.nodeID === 'node-1')
+    await stage.api.delete(podDisruptionBudgets, { namespace: longhornNamespace, name: manager?.metadata.name ?? '' })
+    await stage.seconds(40)
+    expect([await holds(), await stage.evict('node-1')]).toEqual([['node-1'], 'refused'])
+    const released = await run(`release ${subject}`)
+    expect([released.code, released.out]).toEqual([1, expect.stringMatching(/gap .* on node-1/)])
+    expect(released.err).toMatch(
+      /warning: drains: .*Longhorn has no budget for node-1, and makes none for a cordoned node/,
+    )
+  }, 60_000)
+
   it('change nothing where no operator would follow, and say what to do', async () => {
     stage = await openGuidedLonghorn({ volumes: [pair] }, { manage: null })
     const refused = await run(`adopt ${subject} --mode guide`)

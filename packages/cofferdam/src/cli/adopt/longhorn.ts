@@ -21,6 +21,7 @@ import { drainPolicySetting } from '../../capabilities/longhorn-drain/domain/pol
 import { drainModes, drainPolicies } from '../../capabilities/longhorn-drain/domain/snapshot.ts'
 import { observeLonghorn, unreadViews } from '../../capabilities/longhorn-drain/observe/observe.ts'
 import { openLonghornViews } from '../../capabilities/longhorn-drain/observe/views.ts'
+import { observeGuard } from '../../eviction-guard/observe-guard.ts'
 import { observeOperator } from '../../observe/observe-operator.ts'
 import { openSharedViews } from '../../observe/shared-views.ts'
 import type { HandOverDirection } from '../../shared/hand-over.ts'
@@ -38,15 +39,15 @@ export const longhornHandOver: HandOverKind = {
   commands: {
     adopt: {
       description:
-        'checks whether the operator can take part in the drains of this Longhorn, then puts the mode on its setting node-drain-policy with one patch, and waits until the operator has changed what follows from it. Works in the middle of a drain.',
+        'checks whether the operator can take part in the drains of this Longhorn, then puts the mode on its setting node-drain-policy with one patch, and waits until the operator has changed what follows from it; with hold, until its budgets are there. Works in the middle of a drain.',
       examples: [
         {
-          line: 'cofferdam adopt longhorn/longhorn-system --mode guide --dry-run',
+          line: 'cofferdam adopt longhorn/longhorn-system --mode hold --dry-run',
           says: 'show the checks, and which drains would be held',
         },
         {
-          line: 'cofferdam adopt longhorn/longhorn-system --mode guide --policy block-for-eviction --trigger drain',
-          says: 'move replicas off nodes that are drained',
+          line: 'cofferdam adopt longhorn/longhorn-system --mode hold --policy block-for-eviction --trigger drain',
+          says: 'move replicas off nodes that are drained, and hold the nodes until that is done',
         },
       ],
       options: [
@@ -117,12 +118,13 @@ async function observe(
 ): Promise<LonghornHandOverSnapshot> {
   const { api, clock, signal, leaseNamespace } = ports
   const { direction, namespace, wants } = asked
-  const [operator, longhorn, managers] = await Promise.all([
+  const [operator, longhorn, managers, isGuarded] = await Promise.all([
     observeOperator({ api, leaseNamespace, now: timestamp(clock), signal }, []),
     namespace === managedNamespace ? readLonghornObjects(ports) : undefined,
     ifAllowed('daemonsets', [], () =>
       api.list(daemonSets, { namespace, labelSelector: longhornManagerSelector, signal }),
     ),
+    observeGuard({ api, signal }),
   ])
   const { leader } = operator
   const rights = longhornDrainPermissions
@@ -134,6 +136,7 @@ async function observe(
     places: longhorn?.known === true && settingOf(longhorn.value) !== undefined ? [namespace] : await placesOf(ports),
     managedNamespace,
     isOperatorRunning: operator.isRunning,
+    isGuarded,
     missingRights: askedRights ?? (await observeOperatorRights(ports, { leader, namespace, rights })),
     managerImages: [...new Set(images.flatMap((image) => image ?? []))].sort(),
     wants,

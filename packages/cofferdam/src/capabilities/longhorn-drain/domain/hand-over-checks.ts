@@ -22,6 +22,7 @@ export function handOverChecks(seen: LonghornHandOverSnapshot, states: HandOverS
     ...around,
     versionCheck(seen, states),
     policyCheck(states),
+    ...(seen.wants.mode === 'hold' ? [guardCheck(seen)] : []),
     marksCheck(states),
     settingsCheck(seen, states),
     volumesCheck(states),
@@ -100,6 +101,17 @@ function policyCheck({ asked }: HandOverStates): HandOverCheck {
   const otherwise = atRest.known && atRest.value !== policy.value ? `; ${atRest.value} otherwise` : ''
   const how = trigger === 'drain' ? ` (${triggerAnnotation}: drain)` : ''
   return ok(what, `${policy.value} ${when}${otherwise}${how}`)
+}
+
+/** On a cordoned node an instance manager may be under two budgets for a moment, and Kubernetes answers with an error, not with a refusal. */
+function guardCheck({ isGuarded }: LonghornHandOverSnapshot): HandOverCheck {
+  if (isGuarded === true) return ok('guard', 'evictions are asked of the eviction guard')
+  const says =
+    isGuarded === false
+      ? 'the eviction guard is not registered'
+      : 'whether the eviction guard is registered may not be read'
+  const wayOut = 'apply deploy/guard.yaml, and run the operator with the eviction guard'
+  return warning('guard', `${says}; without it kubectl drain may give up on a pod under two budgets`, { wayOut })
 }
 
 /** Marks that make no sense: what they stand for is never put back by itself. */

@@ -22,6 +22,8 @@ export interface LonghornHandOverSnapshot {
   readonly places: readonly string[]
   /** Undefined where that may not be read. */
   readonly isOperatorRunning: boolean | undefined
+  /** Whether evictions are asked of the eviction guard; undefined where that may not be read. */
+  readonly isGuarded: boolean | undefined
   /** Rights that the operator needs and does not have. */
   readonly missingRights: Observed<readonly string[]>
   /** Of the DaemonSet of Longhorn's manager, each once. */

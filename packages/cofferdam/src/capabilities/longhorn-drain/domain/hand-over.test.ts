@@ -18,6 +18,7 @@ const seen = (scene: LonghornScene = {}, more: Partial<LonghornHandOverSnapshot>
   longhorn: known(longhornObjects({ volumes: pair, ...scene })),
   places: ['longhorn-system'],
   isOperatorRunning: true,
+  isGuarded: true,
   missingRights: known([]),
   managerImages: ['longhornio/longhorn-manager:v1.12.1'],
   wants: { mode: 'guide' },
@@ -183,6 +184,13 @@ const rows: Record<string, Row> = {
       /poddisruptionbudget\/cofferdam-hold-im-n1 for node n1 is not there yet/,
       /poddisruptionbudget\/cofferdam-hold-im-n2 for node n2 is not there yet/,
     ],
+  },
+  'held without the eviction guard: it is said that drains may give up on a pod under two budgets': {
+    given: seen({ notes: { manage: 'hold' } }, { wants: { mode: 'hold' }, isGuarded: false }),
+    warned: { guard: /not registered; without it kubectl drain may give up/ },
+  },
+  'guided without the eviction guard: there is no second budget, so nothing is said': {
+    given: seen({ notes: guided }, { isGuarded: false }),
   },
   'held, and one of its budgets is there: the other is missing': {
     given: seen({ notes: holding, budgets: [holdBudget('n2')] }, toHold),
