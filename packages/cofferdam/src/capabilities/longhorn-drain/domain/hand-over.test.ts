@@ -175,7 +175,7 @@ const rows: Record<string, Row> = {
   },
   'a mark that makes no sense: it is said that nothing is put back by itself': {
     given: seen({ notes: { ...guided, restores: 'sometimes' } }),
-    warned: { marks: /nothing is put back/ },
+    warned: { policy: /unknown/, marks: /nothing is put back/, preflight: /policy for volume db is unknown/ },
   },
   'held: every budget that the decision needs is made before it is done, and none where nothing rests on the node': {
     given: seen({}, toHold),
