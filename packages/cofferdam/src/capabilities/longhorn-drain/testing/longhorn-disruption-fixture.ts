@@ -26,9 +26,9 @@ export interface LonghornDisruptionFixture extends LonghornFixture {
 /** A Longhorn, and an operator beside it that takes its nodes out on request. */
 export async function openLonghornDisruptions(
   description: LonghornDescription,
-  { nodeCount = 3, mode = 'owner' }: { readonly nodeCount?: number; readonly mode?: 'owner' | 'observe' } = {},
+  { nodeCount = 3, mode = 'hold' }: { readonly nodeCount?: number; readonly mode?: 'observe' | 'guide' | 'hold' } = {},
 ): Promise<LonghornDisruptionFixture> {
-  const fixture = await openLonghorn({ ownDrainHandling: mode === 'observe', ...description }, { nodeCount })
+  const fixture = await openLonghorn({ ownDrainHandling: true, ...description }, { nodeCount })
   const { api, clock, seconds } = fixture
   await installDefinitions(api)
   const setting = { namespace: longhornNamespace, name: 'node-drain-policy' }
