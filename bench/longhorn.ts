@@ -38,7 +38,7 @@ function exampleObjects(random: Random): LonghornObjects {
     nowMs: 0,
     settings: [
       setting('node-drain-policy', 'block-for-eviction-if-contains-last-replica', {
-        [manageAnnotation]: 'owner',
+        [manageAnnotation]: 'hold',
         [surplusAnnotation]: 'remove',
       }),
     ],

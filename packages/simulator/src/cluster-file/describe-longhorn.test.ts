@@ -30,12 +30,12 @@ function problemsOf(fields: string): string[] {
 }
 
 describe('a Longhorn', () => {
-  it('is on every node without a taint, and leaves drains to Cofferdam', () => {
+  it('is on every node without a taint, and decides drains itself, held by Cofferdam', () => {
     expect(described('{}')).toEqual({
       nodes: ['n1', 'n2', 'n3'],
       disks: { perNode: 1, size: 100 * 1024 ** 3 },
       drainPolicy: 'block-if-contains-last-replica',
-      drainHandling: 'cofferdam',
+      manage: 'hold',
       trigger: 'cordon',
       surplus: 'keep',
       settings: {
@@ -109,16 +109,14 @@ describe('a Longhorn that cannot be is refused with the place and the way out', 
         'longhorn.drainPolicy: must be one of block-if-contains-last-replica, allow-if-replica-is-stopped, always-allow, block-for-eviction, block-for-eviction-if-contains-last-replica, not "block-for-evicton"; did you mean "block-for-eviction"?',
       ],
     },
-    'a guide where Cofferdam decides anyway': {
-      given: '{ manage: guide }',
-      says: [
-        'longhorn.manage: guide is for a Longhorn that decides drains itself; write drainHandling: longhorn, or leave it out',
-      ],
+    'a mode of an earlier version': {
+      given: '{ manage: owner }',
+      says: ['longhorn.manage: must be one of observe, guide, hold, not "owner"'],
     },
     'a wanted policy that nobody would bring about': {
-      given: '{ drainHandling: longhorn, wantedPolicy: always-allow }',
+      given: '{ manage: observe, wantedPolicy: always-allow }',
       says: [
-        'longhorn.wantedPolicy: only a guide wants another policy than the one in force; write manage: guide, or set drainPolicy',
+        'longhorn.wantedPolicy: is for manage: guide and manage: hold; with observe nothing puts it in force: set drainPolicy',
       ],
     },
     'settings that are not known, or are written elsewhere': {

@@ -65,8 +65,8 @@ it('pods attach the volumes that they claim, others are attached by hand or not 
     - { name: unused, storageClass: longhorn }
 `)
   expect(await longhorn.observeMissing()).not.toEqual([])
-  await seconds(20)
-  expect(await longhorn.observeMissing()).toEqual(['budgets of Longhorn (3 to come)'])
+  await seconds(40)
+  expect(await longhorn.observeMissing()).toEqual([])
 
   const placed = new Map((await list(pods)).map(({ metadata, spec }) => [metadata.name, spec.nodeName]))
   const cart = [...placed].find(([name]) => name.startsWith('cart-'))?.[1]
@@ -101,7 +101,7 @@ it('pods attach the volumes that they claim, others are attached by hand or not 
     { metadata: { name: 'unused' }, status: { phase: 'Available' } },
   ])
   expect(await annotations()).toEqual({
-    'cofferdam.io/manage': 'owner',
+    'cofferdam.io/manage': 'hold',
     'cofferdam.io/surplus': 'remove',
     'cofferdam.io/trigger': 'drain',
   })
@@ -109,15 +109,13 @@ it('pods attach the volumes that they claim, others are attached by hand or not 
   expect(await api.list(pods, { namespace: 'shop' })).toMatchObject({ items: { length: 3 } })
 })
 
-it('a Longhorn that decides drains itself has its budgets without an operator, which only looks unless it is to guide', async () => {
-  const itself = await open('{ drainHandling: longhorn, volumes: [{ name: v }] }')
-  await itself.seconds(40)
-  expect(await itself.longhorn.observeMissing()).toEqual([])
-  expect(await itself.annotations()).toEqual({ 'cofferdam.io/manage': 'observe' })
+it('Longhorn has its budgets without an operator, which does what the file says', async () => {
+  const observed = await open('{ manage: observe, volumes: [{ name: v }] }')
+  await observed.seconds(40)
+  expect(await observed.longhorn.observeMissing()).toEqual([])
+  expect(await observed.annotations()).toEqual({ 'cofferdam.io/manage': 'observe' })
 
-  const guided = await open(
-    '{ drainHandling: longhorn, manage: guide, wantedPolicy: block-for-eviction, volumes: [{ name: v }] }',
-  )
+  const guided = await open('{ manage: guide, wantedPolicy: block-for-eviction, volumes: [{ name: v }] }')
   expect(await guided.annotations()).toEqual({
     'cofferdam.io/manage': 'guide',
     'cofferdam.io/wanted-policy': 'block-for-eviction',

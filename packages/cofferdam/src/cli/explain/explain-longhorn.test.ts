@@ -80,7 +80,7 @@ describe('explain, where Longhorn is installed', () => {
     expect({ code: before.code, lines: longhornLines(before.out) }).toEqual({
       code: 0,
       lines: [
-        '  longhorn  the operator decides (owner), policy block-for-eviction; 2 replicas here',
+        '  longhorn  Longhorn decides, guided and held by the operator (hold), policy block-for-eviction; 2 replicas here',
         '            drained now, 2 replicas (768 MiB) would move first',
       ],
     })
@@ -115,7 +115,7 @@ describe('explain, where Longhorn is installed', () => {
       })
       expect(longhorn).toMatchObject({
         node: 'node-1',
-        mode: 'owner',
+        mode: 'hold',
         policy: 'block-if-contains-last-replica',
         trigger: 'cordon',
         isAttended: true,
@@ -157,7 +157,7 @@ describe('status, where Longhorn is installed', () => {
     await open('block-for-eviction')
     expect((await status()).out.split('\n').filter((line) => /^(Budgets|Longhorn) /.test(line))).toEqual([
       "Budgets   4, none blocks an eviction now, 4 of Longhorn's until their nodes are cordoned",
-      'Longhorn  the operator decides (owner), policy block-for-eviction: 2 volumes, 2 not in use',
+      'Longhorn  Longhorn decides, guided and held by the operator (hold), policy block-for-eviction: 2 volumes, 2 not in use',
     ])
   })
 
@@ -169,7 +169,9 @@ describe('status, where Longhorn is installed', () => {
     const { code, out } = await status()
     expect(code).toBe(0)
     expect(longhornLines(out)).toEqual([
-      expect.stringMatching(/^Longhorn {2}the operator decides \(owner\), policy block-for-eviction: 2 volumes, /),
+      expect.stringMatching(
+        /^Longhorn {2}Longhorn decides, guided and held by the operator \(hold\), policy block-for-eviction: 2 volumes, /,
+      ),
       expect.stringMatching(
         /^ {10}node-1: held by \d things \(\w+\), 2 replicas to move: \d+ MiB of 768 MiB moved, \d+ MiB\/s, about \d+ s left$/,
       ),

@@ -20,6 +20,17 @@ const scenarios: Readonly<Record<string, readonly [Fixture, readonly MovingChang
     { nodes: { n1: { moving } }, volumes: { v: { copies: { n1: flagged }, actualBytes: 10 } } },
     [],
   ],
+  'grows with flags that Longhorn raises after the first: explain counted the bytes of one replica for all of them': [
+    {
+      nodes: { n1: { moving } },
+      volumes: { v: { copies: { n1: flagged }, actualBytes: 70 }, w: { copies: { n1: flagged }, actualBytes: 200 } },
+    },
+    [{ node: 'n1', moving: { sinceMs: 5_000, bytes: 270 } }],
+  ],
+  'of a volume in use that grows a little costs no write': [
+    { nodes: { n1: { moving } }, volumes: { v: { copies: { n1: flagged }, actualBytes: 76 } } },
+    [],
+  ],
   'ends with the last flag': [
     { nodes: { n1: { moving }, n2: {} }, volumes: { v: { copies: { n1: 'healthy' } } } },
     [{ node: 'n1', moving: undefined }],

@@ -30,7 +30,14 @@ export interface MovingChange {
   readonly moving: Moving | undefined
 }
 
-/** Nodes whose record begins or ends, by the flags that are up now, whoever raised them. In the order of their names. */
+/** How much more than its record says must be left before it is written again: volumes in use grow all the time. */
+const outgrownBy = 1.1
+
+/**
+ * Nodes whose record begins, ends or is outgrown, by the flags that are up now, whoever raised them. In the order of their names.
+ *
+ * Longhorn raises flags one after the other, so there may be more to move a moment after the first.
+ */
 export function decideMovingRecords({ nodes, replicas, volumes, nowMs }: LonghornSnapshot): MovingChange[] {
   const leaving = new Map<string, ReplicaView[]>()
   for (const replica of replicas) {
@@ -39,15 +46,14 @@ export function decideMovingRecords({ nodes, replicas, volumes, nowMs }: Longhor
     if (others === undefined) leaving.set(replica.node, [replica])
     else others.push(replica)
   }
-  const begins = nodes.some(({ name, moving }) => moving === undefined && leaving.has(name))
-  const byName = new Map(begins ? volumes.map((volume) => [volume.name, volume]) : [])
+  const byName = new Map(leaving.size > 0 ? volumes.map((volume) => [volume.name, volume]) : [])
   return nodes
-    .filter(({ name, moving }) => (moving !== undefined) !== leaving.has(name))
-    .map(({ name }): MovingChange => {
+    .flatMap(({ name, moving }): MovingChange[] => {
       const found = leaving.get(name)
-      if (found === undefined) return { node: name, moving: undefined }
+      if (found === undefined) return moving === undefined ? [] : [{ node: name, moving: undefined }]
       const bytes = found.reduce((sum, { volume }) => sum + bytesLeftOf(byName.get(volume)), 0)
-      return { node: name, moving: { sinceMs: nowMs, bytes } }
+      if (moving !== undefined && bytes <= moving.bytes * outgrownBy) return []
+      return [{ node: name, moving: { sinceMs: moving?.sinceMs ?? nowMs, bytes } }]
     })
     .sort((left, right) => (left.node < right.node ? -1 : 1))
 }

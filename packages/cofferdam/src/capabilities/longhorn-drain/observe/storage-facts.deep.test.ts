@@ -18,7 +18,7 @@ const single = { name: 'solo', numberOfReplicas: 1, placedOn: ['node-1'], filled
 const slowly = { rebuildBytesPerSecond: 8 * 1024 ** 2 }
 const moving = { 'node-drain-policy': 'block-for-eviction' }
 
-describe.each(['owner', 'observe'] as const)('with Longhorn in mode %s', (mode) => {
+describe.each(['observe', 'guide', 'hold'] as const)('with Longhorn in mode %s', (mode) => {
   it('two of its nodes go one after the other, and the second waits until the copies of the first are whole again', async () => {
     const fixture = await openLonghornDisruptions({ volumes: [pair], timings: slowly }, { mode })
     const { controls, request, seconds, tell, until, phaseOf, world, close } = fixture

@@ -28,16 +28,16 @@ export async function openLonghornDisruptions(
   description: LonghornDescription,
   {
     nodeCount = 3,
-    mode = 'owner',
+    mode = 'hold',
     notes = {},
   }: {
     readonly nodeCount?: number
-    readonly mode?: 'owner' | 'observe'
+    readonly mode?: 'observe' | 'guide' | 'hold'
     /** More annotations of the setting. */
     readonly notes?: Readonly<Record<string, string>>
   } = {},
 ): Promise<LonghornDisruptionFixture> {
-  const fixture = await openLonghorn({ ownDrainHandling: mode === 'observe', ...description }, { nodeCount })
+  const fixture = await openLonghorn({ ownDrainHandling: true, ...description }, { nodeCount })
   const { api, clock, seconds } = fixture
   await installDefinitions(api)
   const setting = { namespace: longhornNamespace, name: 'node-drain-policy' }
