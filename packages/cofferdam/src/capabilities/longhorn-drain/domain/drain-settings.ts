@@ -76,7 +76,9 @@ export function parseDrainSettings(
   const reverted = mode === 'observe' ? undefined : parseRevertedRecord(notes[revertedAnnotation], nowMs)?.says
   const trigger = word(triggerAnnotation, wordsOf('cordon', 'drain'), 'cordon')
   const surplus = word(surplusAnnotation, wordsOf('keep', 'remove'), 'keep')
-  const inForce = setting === undefined ? known(defaultDrainPolicy) : parseDrainPolicy(setting.value)
+  const isLost = setting === undefined && mode === 'hold'
+  const ofMissing = isLost ? lostWish : known(defaultDrainPolicy)
+  const inForce = setting === undefined ? ofMissing : parseDrainPolicy(setting.value)
   if (setting === undefined && mode === 'observe') {
     problems.push(`it does not exist, so ${defaultDrainPolicy} counts, Longhorn's default`)
   }
@@ -91,7 +93,7 @@ export function parseDrainSettings(
     mode,
     manager,
     reverted,
-    policy: mode === 'observe' ? inForce : setting === undefined ? lostWish : wantedPolicy(notes, atRest),
+    policy: mode === 'observe' ? inForce : wantedPolicy(notes, atRest),
     inForce,
     atRest,
     ...(reboot === undefined || reboot === '' ? {} : { rebootPolicy: parseDrainPolicy(reboot) }),
