@@ -43,7 +43,7 @@ export function parseLonghornNode(
   const view: LonghornNodeView = {
     name,
     kubernetes: kubernetesOf(node, around),
-    isCordoned: around.kubeNode !== undefined && isClosed(around.kubeNode),
+    isCordoned: around.kubeNode !== undefined && isClosedToPods(around.kubeNode),
     isDraining: isDrainSeen(around.kubeNode) || underWay.some(isAsking),
     intent: intentOf(underWay),
     isEvictionAsked: see.flag(spec['evictionRequested'], 'spec.evictionRequested'),
@@ -78,16 +78,11 @@ function conditionOf(object: { readonly status?: unknown }, type: string): Condi
   return list.find((condition) => condition?.type === type) ?? undefined
 }
 
-/** Fails closed: a node whose taints cannot be read counts as one that is being emptied. */
-function isClosed(kubeNode: Node): boolean {
-  const taints: unknown = kubeNode.spec?.taints ?? []
-  const isReadable = Array.isArray(taints) && taints.every((taint) => typeof taint === 'object' && taint !== null)
-  return isReadable ? isClosedToPods(kubeNode) : true
-}
-
 /** The condition outlives a drain that was briefly given up; a node that is open again is not drained. */
 function isDrainSeen(kubeNode: Node | undefined): boolean {
-  return kubeNode !== undefined && isClosed(kubeNode) && conditionOf(kubeNode, 'DrainInProgress')?.status === 'True'
+  return (
+    kubeNode !== undefined && isClosedToPods(kubeNode) && conditionOf(kubeNode, 'DrainInProgress')?.status === 'True'
+  )
 }
 
 /** Until it is over: a node that is back but still cordoned must not lose its replicas now. */
