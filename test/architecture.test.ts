@@ -144,6 +144,8 @@ describe('one decision', () => {
       'capabilities/drain-lock/apply/cordon.ts',
       'capabilities/drain-lock/observe/keys.ts',
       'capabilities/drain-lock/observe/objects.ts',
+      'capabilities/longhorn-drain/domain/closing-change.ts',
+      'capabilities/longhorn-drain/domain/closing-mark.ts',
       'cli/drain/uncordon.ts',
     ])
   })

@@ -2,19 +2,9 @@ import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { cordonedByAnnotation } from '../shared/cordon-mark.ts'
+import { type CordonChange, cordonedByAnnotation, cordonManager } from '../shared/cordon-mark.ts'
 
 export type CordonApi = Pick<KubeApi, 'get' | 'patch'>
-
-/** What becomes of the cordon of a node and of the mark that says whose it is. What is absent stays. */
-export interface CordonChange {
-  readonly isCordoned?: boolean
-  /** null takes it away. */
-  readonly mark: string | null
-}
-
-/** The name under which Kubernetes notes cordons of the operator in the managed fields of a node. */
-export const cordonManager = 'cofferdam-operator'
 
 const mostConflicts = 6
 

@@ -1,6 +1,8 @@
 import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
 import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { Sha512Hex } from './budget-object.ts'
+import { hasClosingMarks } from './closing-mark.ts'
+import { closingSteps } from './closing-nodes.ts'
 import { decideLonghornDrain } from './decide.ts'
 import type { LonghornDecision } from './decision.ts'
 import { decideEvictionAttachments, decideTicketWithdrawal } from './eviction-attachments.ts'
@@ -50,7 +52,7 @@ export function decideLonghornPass(seen: LonghornPassSnapshot, decider: Longhorn
   const { mode, refused } = snapshot.settings
   const steps: LonghornStep[] = [{ do: 'report', what: 'mode', settings: { mode, refused } }]
   const isGuided = mode === 'guide' || hasGuidanceMarks(parseGuidanceMarks(objects))
-  if (mode === 'observe' && !isGuided && refused === undefined) {
+  if (mode === 'observe' && !isGuided && refused === undefined && !hasClosingMarks(objects)) {
     return { steps, observed: undefined, recheckAfterSeconds: undefined }
   }
   const observed = { objects, snapshot, decision: decider.decide(snapshot) }
@@ -72,6 +74,8 @@ export function decideLonghornPass(seen: LonghornPassSnapshot, decider: Longhorn
       surplusKept: new Map(kept.map(({ volume, explanation }) => [volume, explanation])),
     })
   }
+  // After what was decided is reported, so that the event of a cordon is the newer one.
+  steps.push(...closingSteps(observed, guided?.steps ?? []))
   return { steps: [...steps, { do: 'report', what: 'refusals' }], observed, recheckAfterSeconds }
 }
 

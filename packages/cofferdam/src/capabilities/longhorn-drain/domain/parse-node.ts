@@ -2,9 +2,10 @@ import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import type { LonghornNode } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { Condition } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { isClosedToPods } from '../../../shared/closed-node.ts'
+import { closingOf, isClosedToPods } from '../../../shared/closed-node.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import type { UnreadableObject } from '../../../shared/parsed.ts'
+import { ownCordonOf } from './closing-mark.ts'
 import { movingAnnotation, parseMovingRecord } from './moving-record.ts'
 import { unreadable } from './parse-replica.ts'
 import { Reading } from './reading.ts'
@@ -40,10 +41,14 @@ export function parseLonghornNode(
     })
   const underWay = around.disruptions.filter((disruption) => isFor(disruption, name))
   const moving = parseMovingRecord(node.metadata.annotations?.[movingAnnotation])
+  const closing = around.kubeNode === undefined ? undefined : closingOf(around.kubeNode)
+  const ownCordon = around.kubeNode === undefined ? undefined : ownCordonOf(around.kubeNode)
   const view: LonghornNodeView = {
     name,
     kubernetes: kubernetesOf(node, around),
-    isCordoned: around.kubeNode !== undefined && isClosedToPods(around.kubeNode),
+    isCordoned: closing !== undefined,
+    ...(closing === undefined ? {} : { closing }),
+    ...(ownCordon === undefined ? {} : { ownCordon }),
     isDraining: isDrainSeen(around.kubeNode) || underWay.some(isAsking),
     intent: intentOf(underWay),
     isEvictionAsked: see.flag(spec['evictionRequested'], 'spec.evictionRequested'),

@@ -1,5 +1,6 @@
 import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
 import type { Step } from '../../../shared/steps.ts'
+import type { ClosingChange } from './closing-change.ts'
 import type { EvictionAnswer, LonghornDecision } from './decision.ts'
 import type { EvictionTicketChange } from './eviction-attachments.ts'
 import type { GuidanceStep } from './guidance-decision.ts'
@@ -38,6 +39,8 @@ export type LonghornWrite = Step & { readonly do: 'write' } & (
         readonly replicas: readonly (LonghornMigration['replicas'][number] & Seen)[]
       }
     | { readonly what: 'guidance'; readonly changes: readonly (GuidanceStep & Seen)[] }
+    /** Decided again on each node as the API server has it. */
+    | { readonly what: 'closing'; readonly changes: readonly ClosingChange[] }
   )
 
 export interface SurplusReplica {
