@@ -1,3 +1,5 @@
+import type { Json } from '@cofferdam/kubernetes/api/json.ts'
+import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { drainPolicies } from '@cofferdam/product/capabilities/longhorn-drain/domain/snapshot.ts'
 import { afterEach, expect, it } from 'vitest'
@@ -15,6 +17,9 @@ afterEach(async () => {
 
 const names = ['node-1', 'node-2', 'node-3']
 const rows = [null, 'guide', 'hold'].flatMap((mode) => drainPolicies.map((policy) => [mode, policy] as const))
+
+const taint = (name: string, taints: Json) =>
+  fixture.api.patch(nodes, { name }, { type: 'merge', body: { spec: { taints } } })
 
 async function open(mode: string | null, policy: string, seed = 1): Promise<void> {
   fixture = await openLonghornFixture(
@@ -41,6 +46,9 @@ it.each(rows)(
       () => fixture.cordon(pick(names)),
       () => fixture.cordon(pick(names), false),
       () => fixture.cordon(pick(names), false),
+      () => taint(pick(names), [{ key: 'karpenter.sh/disrupted', effect: 'NoSchedule' }]),
+      () => taint(pick(names), null),
+      () => taint(pick(names), null),
       () => fixture.setPolicy(pick([...drainPolicies, 'nonsense'])),
       () => fixture.world.kubelet.reboot(pick(names), 20),
       () => fixture.controls.failReplica(fixture.replicaOn('trio', pick(names))),

@@ -79,6 +79,11 @@ describe('the import table of ARCHITECTURE.md', () => {
   })
 })
 
+/** Without comments. */
+function code({ text }: SourceFile): string {
+  return text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
+}
+
 describe('purity', () => {
   const isPure = ({ path }: SourceFile) =>
     /^(kubernetes\/api|shared|safety|ledger\/rules|explain)\/|^capabilities\/[^/]+\/(domain|view)(\/|\.ts$)|(^|\/)domain\//.test(
@@ -116,10 +121,34 @@ describe('purity', () => {
       .filter((source) => real.test(code(source)))
     expect(knows.map(({ path }) => path)).toEqual([])
   })
+})
 
-  function code({ text }: SourceFile): string {
-    return text.replace(/\/\*[\s\S]*?\*\/|\/\/.*$/gm, '')
-  }
+describe('one decision', () => {
+  const product = sources.filter(({ file }) => file.startsWith('packages/cofferdam/src/'))
+
+  it('whether a node is being emptied is read in one place: a capability that knows only cordons takes a node for open that Karpenter empties', () => {
+    const field = /\bunschedulable\b/
+    const named = product.filter((source) => field.test(code(source))).map(({ path }) => path)
+    expect(named.sort()).toEqual([
+      // Writes it.
+      'capabilities/node-cordon.ts',
+      // Writes it, as kubectl uncordon does.
+      'cli/drain/uncordon.ts',
+      'shared/closed-node.ts',
+    ])
+  })
+
+  it('the mere field is asked for only by what sets or lifts a cordon, or reports what others see of it', () => {
+    const asks = product.filter((source) => /\bisCordoned\b[^}]*\} from '[^']*closed-node\.ts'/.test(source.text))
+    expect(asks.map(({ path }) => path).sort()).toEqual([
+      'capabilities/drain-lock/apply/cordon.ts',
+      'capabilities/drain-lock/observe/keys.ts',
+      'capabilities/drain-lock/observe/objects.ts',
+      'capabilities/longhorn-drain/domain/closing-change.ts',
+      'capabilities/longhorn-drain/domain/closing-mark.ts',
+      'cli/drain/uncordon.ts',
+    ])
+  })
 })
 
 describe('small rooms', () => {

@@ -28,8 +28,18 @@ const pollEveryMs = 1_000
  * a budget refuses, give up on any other refusal, wait for the pods to go.
  */
 export function startDrain(ports: DrainerPorts, node: string, pace: EvictionPace = () => 0): Drain {
+  const cordon = { type: 'merge', body: { spec: { unschedulable: true } } } as const
+  return started(ports.api.patch(nodes, { name: node }, cordon).then(() => evictAll(ports, node, pace)))
+}
+
+/** The same on a node that is closed already, as Karpenter and the cluster autoscaler do after their taint: nothing is cordoned. */
+export function startEmptying(ports: DrainerPorts, node: string): Drain {
+  return started(evictAll(ports, node, () => 0))
+}
+
+function started(drain: Promise<void>): Drain {
   let over = false
-  const ended = drain(ports, node, pace).finally(() => {
+  const ended = drain.finally(() => {
     over = true
   })
   // Whoever started it looks at it later; until then a refusal must not count as unhandled.
@@ -37,9 +47,8 @@ export function startDrain(ports: DrainerPorts, node: string, pace: EvictionPace
   return { isOver: () => over, ended }
 }
 
-async function drain(ports: DrainerPorts, node: string, pace: EvictionPace): Promise<void> {
+async function evictAll(ports: DrainerPorts, node: string, pace: EvictionPace): Promise<void> {
   const { api, clock, tell } = ports
-  await api.patch(nodes, { name: node }, { type: 'merge', body: { spec: { unschedulable: true } } })
   const { items } = await api.list(pods, { fieldSelector: `spec.nodeName=${node}` })
   const leaving = items.filter((pod) => controllerOf(pod)?.kind !== 'DaemonSet')
   const evict = async (pod: Pod) => {

@@ -15,6 +15,7 @@ import type { LonghornAnswer } from '@cofferdam/product/capabilities/longhorn-dr
 import type { LonghornSummary } from '@cofferdam/product/capabilities/longhorn-drain/view/summarize-longhorn.ts'
 import type { LonghornPanelModel } from '@cofferdam/product/dashboard/server/longhorn-panel-model.ts'
 import { createLonghornWatch } from '@cofferdam/product/dashboard/server/longhorn-watch.ts'
+import { isClosedToPods } from '@cofferdam/product/shared/closed-node.ts'
 import { type AskPorts, askExplain, askPage, askStatus } from './ask-commands.ts'
 import { atOneMoment } from './at-one-moment.ts'
 
@@ -98,9 +99,9 @@ async function lookAtLonghorn(ports: Ports): Promise<LonghornAgreement> {
   const disagreements: string[] = []
   const reasons = new Set<string>()
 
-  for (const { metadata, spec } of nodeList) {
-    const { name } = metadata
-    const isCordoned = spec?.unschedulable === true
+  for (const node of nodeList) {
+    const { name } = node.metadata
+    const isCordoned = isClosedToPods(node)
     const { answer } = await askExplain(ports, `node/${name}`)
     const said = (answer as { longhorn?: LonghornAnswer }).longhorn
     if (said === undefined) {

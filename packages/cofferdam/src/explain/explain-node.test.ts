@@ -288,7 +288,14 @@ describe('the state of a node', () => {
           },
         },
       },
-      then: { isReady: true, isCordoned: true, cordonedBy: 'kured', cordonedSince: earlier, drain: 'CordonedOnly' },
+      then: {
+        isReady: true,
+        isCordoned: true,
+        closedBy: ['cordon'],
+        cordonedBy: 'kured',
+        cordonedSince: earlier,
+        drain: 'CordonedOnly',
+      },
     },
     'cordoned by nobody knows whom, since the taint says': {
       given: {
@@ -300,7 +307,22 @@ describe('the state of a node', () => {
           },
         }),
       },
-      then: { isReady: true, isCordoned: true, cordonedSince: earlier, drain: 'CordonedOnly' },
+      then: { isReady: true, isCordoned: true, closedBy: ['cordon'], cordonedSince: earlier, drain: 'CordonedOnly' },
+    },
+    'closed by the taint of the tool that empties it, and not called cordoned by an unknown client': {
+      given: {
+        pods: [pod('web-1')],
+        node: node('worker-a1', {
+          spec: { taints: [{ key: 'karpenter.sh/disrupted', effect: 'NoSchedule', timeAdded: earlier }] },
+        }),
+      },
+      then: {
+        isReady: true,
+        isCordoned: true,
+        closedBy: ['taint karpenter.sh/disrupted (Karpenter)'],
+        cordonedSince: earlier,
+        drain: 'CordonedOnly',
+      },
     },
     'being drained since the operator saw it': {
       given: { node: { ...cordoned, status: { conditions: [inProgress] } }, pods: [pod('web-1')] },
@@ -308,6 +330,7 @@ describe('the state of a node', () => {
         isReady: false,
         notReadyReason: 'it has never reported',
         isCordoned: true,
+        closedBy: ['cordon'],
         drain: 'PodsLeaving',
         drainSince: earlier,
       },

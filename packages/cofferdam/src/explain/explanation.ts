@@ -51,6 +51,8 @@ export interface NodeState {
   readonly notReadySince?: string
   /** By a cordon, or by the taint of a tool that drains. */
   readonly isCordoned: boolean
+  /** What closes it, each by a name: `cordon`, `taint karpenter.sh/disrupted (Karpenter)`. Left out while it is open. */
+  readonly closedBy?: readonly string[]
   /** The tool that cordoned it, where its managed fields say. */
   readonly cordonedBy?: string
   readonly cordonedSince?: string

@@ -2,8 +2,7 @@ import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { decideDrainConditions } from '../capabilities/drain-detection/domain/decide.ts'
 import { parseDrainedNode } from '../capabilities/drain-detection/domain/snapshot.ts'
-import { closingTaintOf, isClosedToPods } from '../shared/closed-node.ts'
-import { lastWriterOf } from '../shared/last-writer.ts'
+import { closingOf, closingSigns, closingTaintOf, cordonWriterOf } from '../shared/closed-node.ts'
 import { parsePodOnNode } from '../shared/pod-on-node.ts'
 import type { NodeState } from './explanation.ts'
 
@@ -22,19 +21,19 @@ export function nodeStateOf({
 }): NodeState {
   const ready = conditionOf(node, 'Ready')
   const isReady = ready?.status === 'True'
-  const isCordoned = isClosedToPods(node)
+  const closing = closingOf(node)
   return {
     isReady,
     ...(isReady ? {} : { notReadyReason: ready?.message || ready?.reason || 'it has never reported' }),
     ...(isReady || ready?.lastTransitionTime === undefined ? {} : { notReadySince: ready.lastTransitionTime }),
-    isCordoned,
-    ...(isCordoned ? cordonOf(node) : {}),
+    isCordoned: closing !== undefined,
+    ...(closing === undefined ? {} : { closedBy: closingSigns(closing), ...cordonOf(node) }),
     ...drainOf({ node, podsOnNode, leftByRequest, now }),
   }
 }
 
 function cordonOf(node: Node): Pick<NodeState, 'cordonedBy' | 'cordonedSince'> {
-  const { manager, time } = lastWriterOf(node, ['spec', 'unschedulable'])
+  const { manager, time } = cordonWriterOf(node)
   const taint = closingTaintOf(node)
   const since = time ?? taint?.timeAdded
   return {

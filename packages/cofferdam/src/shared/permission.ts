@@ -14,7 +14,7 @@ export interface Permission {
 
 /**
  * Parts of deploy/ that are applied where they are wanted. `ceph`, `ceph-own-osds`, `ceph-pace` and `ceph-grow-osds` grant their rights in the
- * namespaces of the named Ceph clusters and nowhere else; the others in the namespace that the right itself names.
+ * namespaces of the named Ceph clusters and nowhere else; the others in the namespace that the right itself names, or everywhere where it names none.
  */
 export type AccessPart = 'ceph' | 'ceph-own-osds' | 'ceph-pace' | 'ceph-grow-osds' | 'longhorn' | 'medik8s'
 

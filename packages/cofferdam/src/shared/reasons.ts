@@ -27,6 +27,8 @@ export const reasons = {
   ClusterDeleted: 'The Ceph cluster is being deleted. Nothing new is started.',
   ClusterNotNamed:
     'The CephCluster is not listed in --ceph-clusters of the operator: it is at most observed and blocks nothing.',
+  CordonedForLonghorn:
+    'A node is closed by a taint that Longhorn does not see. Cofferdam cordoned it until the taint is gone.',
   CordonedOnly: 'The node is cordoned, and none of its pods is being evicted.',
   DataWaits: 'An OSD is down and PGs need it. No other failure domain may start a drain.',
   DeadlinePassed: 'The request missed its deadline and is abandoned.',
@@ -86,6 +88,7 @@ export const reasons = {
   LocksAsked: 'All holds that the request needs are requested at once.',
   LocksBroken: 'A break-glass override took a lock from this request. Nothing more is evicted for it.',
   LocksPending: 'The holds are acquired, and the budgets of the pods that stay are being locked.',
+  LonghornCordonLifted: 'Cofferdam uncordoned a node that it had cordoned so that Longhorn sees its drain.',
   LonghornStuck: 'Nothing holds the node, but Longhorn keeps its budget.',
   MachineHasNoOsds: 'No OSD runs on the machine, so storage does not hold it back.',
   MachinesAbsent: 'The cluster has no kind of Machine, so there is nothing to fence.',
@@ -158,6 +161,8 @@ export const reasons = {
   StorageUndecided: 'No decision about the Ceph cluster is on record.',
   StrictLocalReplica: 'The volume is bound to its node and never moves.',
   SurplusKept: 'Surplus copies stay: an engine upgrade or a migration is in progress, or cannot be ruled out.',
+  TaintNotSeen:
+    'A taint closes the node, and Longhorn sees only cordons. It keeps its budgets there and moves nothing.',
   TicketWithdrawn: 'The queued request is gone. The others continue without it.',
   TokenIgnored:
     'The eviction carries the token of a request, but the operator did not send it, or the pod is not on the node of that request.',

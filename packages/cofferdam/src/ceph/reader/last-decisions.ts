@@ -4,7 +4,7 @@ import type { Observed } from '../../shared/observed.ts'
 /** What was seen of a Ceph cluster and decided about its failure domains last. */
 export interface LastDecision {
   readonly snapshot: {
-    readonly nodes: readonly { readonly name: string; readonly isCordoned: boolean }[]
+    readonly nodes: readonly { readonly name: string; readonly isClosed: boolean }[]
     readonly osds: readonly { readonly id: number; readonly nodeName: Observed<string> }[]
     readonly ceph: Observed<Pick<CephView, 'pgs' | 'upOsds'>>
   }

@@ -429,6 +429,14 @@ describe('uncordon', () => {
     expect((await uncordon('node-1').ended).out).toContain('node/node-1  not cordoned: ')
   })
 
+  it('names the taint of a tool that still empties the node: it said that the node takes new pods', async () => {
+    const spec = { unschedulable: true, taints: [{ key: 'karpenter.sh/disrupted', effect: 'NoSchedule' as const }] }
+    await scenario.api.patch(nodes, { name: 'node-1' }, { type: 'merge', body: { spec } })
+    const closed = 'closed by taint karpenter.sh/disrupted (Karpenter)'
+    expect((await uncordon('node-1').ended).out).toContain(`is uncordoned, but still ${closed}.`)
+    expect((await uncordon('node-1').ended).out).toContain(`It is not cordoned, but ${closed}, and it has no request.`)
+  })
+
   it('in a cluster without Cofferdam does what kubectl uncordon does', async () => {
     const bare = openScenario()
     await bare.api.create(nodes, node(1, { unschedulable: true }))

@@ -8,8 +8,8 @@ import {
   explainDisruption,
   isOver,
 } from '../../capabilities/drain-lock/view/explain-disruption.ts'
+import { closingOf, closingText, cordonWriterOf, isCordoned } from '../../shared/closed-node.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
-import { lastWriterOf } from '../../shared/last-writer.ts'
 import { type CliCommand, type ExitCode, exitCodes, type Invocation } from '../command.ts'
 import type { ClusterLink, Connect } from '../connect.ts'
 import { findObject } from '../explain/find-object.ts'
@@ -114,26 +114,26 @@ async function underWay({ api }: ClusterLink, name: string, signal: AbortSignal)
 
 async function uncordonPlain(node: Node, context: UncordonContext): Promise<UncordonResult> {
   const { name } = node.metadata
-  if (node.spec?.unschedulable !== true) {
-    return {
-      node: name,
-      outcome: 'not-cordoned',
-      explanation: 'It is schedulable, and it has no request.',
-    }
+  const others = closedByOthers(node)
+  // What is lifted here is the cordon; a taint is taken away by the tool that set it.
+  if (!isCordoned(node)) {
+    const state = others === undefined ? 'It is schedulable' : `It is not cordoned, but ${others}`
+    return { node: name, outcome: 'not-cordoned', explanation: `${state}, and it has no request.` }
   }
-  const { manager } = lastWriterOf(node, ['spec', 'unschedulable'])
+  const { manager } = cordonWriterOf(node)
   await uncordon(node, context)
   const by = manager === undefined ? '' : `, cordoned with ${manager},`
-  return { node: name, outcome: 'given-back', explanation: `It${by} takes new pods again.` }
+  const state = others === undefined ? 'takes new pods again' : `is uncordoned, but still ${others}`
+  return { node: name, outcome: 'given-back', explanation: `It${by} ${state}.` }
 }
 
 async function endDrain(node: Node, disruption: NodeDisruption, context: UncordonContext): Promise<UncordonResult> {
   const { flags, terminal, link, clock, signal } = context
   const { name } = node.metadata
   const first = explainDisruption(disruption)
-  const isCordoned = node.spec?.unschedulable === true
+  const hasCordon = isCordoned(node)
   const isForeign =
-    isCordoned && first.cordonedBy !== undefined && first.cordonedBy !== `nodedisruption/${first.request}`
+    hasCordon && first.cordonedBy !== undefined && first.cordonedBy !== `nodedisruption/${first.request}`
   if (isForeign && flags.force !== true) {
     return {
       node: name,
@@ -151,7 +151,7 @@ async function endDrain(node: Node, disruption: NodeDisruption, context: Uncordo
     const preconditions = uid === undefined ? {} : { preconditions: { uid } }
     await link.api.delete(nodeDisruptions, { name: first.request }, { ...preconditions, signal })
   }
-  if (isCordoned && (isDrained || isForeign)) await uncordon(node, context)
+  if (hasCordon && (isDrained || isForeign)) await uncordon(node, context)
   if (!flags.wait) {
     return { node: name, outcome: 'under-way', explanation: 'It is being released.', disruption: first }
   }
@@ -182,10 +182,21 @@ async function afterwards(
   { link, signal }: UncordonContext,
 ): Promise<Pick<UncordonResult, 'outcome' | 'explanation' | 'wayOut'>> {
   const node = await ifAllowed(`node ${name}`, [], () => link.api.get(nodes, { name }, { signal }))
-  if (node?.spec?.unschedulable !== true) return { outcome: 'given-back', explanation: 'Nothing is held for it.' }
-  const { manager = 'another user' } = lastWriterOf(node, ['spec', 'unschedulable'])
+  if (node === undefined || !isCordoned(node)) {
+    const others = node === undefined ? undefined : closedByOthers(node)
+    const state = others === undefined ? '' : ` It is still ${others}.`
+    return { outcome: 'given-back', explanation: `Nothing is held for it.${state}` }
+  }
+  const { manager = 'another user' } = cordonWriterOf(node)
   const explanation = `Nothing is held for it; ${manager} cordoned it, and that stays.`
   return { outcome: 'foreign-cordon', explanation, wayOut: `cofferdam uncordon ${name}, once more, uncordons it` }
+}
+
+/** What keeps the node closed once it is not cordoned: `closed by taint karpenter.sh/disrupted (Karpenter)`. */
+function closedByOthers(node: Node): string | undefined {
+  const closing = closingOf(node)
+  const isMore = closing?.taint !== undefined || closing?.unreadable !== undefined
+  return isMore ? closingText({ ...closing, isCordoned: false }) : undefined
 }
 
 async function uncordon({ metadata: { name } }: Node, { link, signal }: UncordonContext): Promise<void> {

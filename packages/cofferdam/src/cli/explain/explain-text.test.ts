@@ -53,6 +53,18 @@ describe('what people read', () => {
     ])
   })
 
+  it('of a node that a tool empties by its taint, which is named', () => {
+    const spec = { taints: [{ key: 'karpenter.sh/disrupted', effect: 'NoSchedule' }] } as const
+    const pods = [pod('web-1', { node: 'node-b' })]
+    const state = (node_: ReturnType<typeof node>) => nodeText({ node: node_, pods, budgets: [], storage: [] })[2]
+    expect(state(node('node-b', { spec }))).toBe(
+      '  state     Ready, closed by taint karpenter.sh/disrupted (Karpenter), none of its pods is being evicted',
+    )
+    expect(state(node('node-b', { spec: { ...spec, unschedulable: true } }))).toBe(
+      '  state     Ready, cordoned, closed by taint karpenter.sh/disrupted (Karpenter), none of its pods is being evicted',
+    )
+  })
+
   it('of a node that an app and the storage block', () => {
     const orders = budget('orders', { disruptionsAllowed: 0, currentHealthy: 2 }, { spec: { minAvailable: 2 } })
     const pods = [

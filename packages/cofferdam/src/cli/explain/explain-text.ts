@@ -12,6 +12,7 @@ import type { OsdExplanation } from '../../explain/explain-osd.ts'
 import type { BudgetExplanation, DrainFlag, NodeExplanation, NodeState, PodAnswer } from '../../explain/explanation.ts'
 import { ageText } from '../../shared/age-text.ts'
 import type { Blocker } from '../../shared/blocker.ts'
+import { cordonSign } from '../../shared/closed-node.ts'
 import { listText } from '../../shared/list-text.ts'
 import { mergeBlockers } from '../../shared/merge-blockers.ts'
 import type { TextStyle } from '../../shared/paint.ts'
@@ -131,7 +132,9 @@ export function nodeStateText(node: NodeState, { now }: Pick<Style, 'now'>): str
   const ready = node.isReady ? 'Ready' : `NotReady${forText(node.notReadySince, now)}`
   if (!node.isCordoned) return ready
   const by = node.cordonedBy === undefined ? '' : ` by ${node.cordonedBy}`
-  const cordoned = `cordoned${by}${forText(node.cordonedSince, now)}`
+  const [first = cordonSign, ...more] = node.closedBy ?? []
+  const closed = `${first === cordonSign ? `cordoned${by}` : `closed by ${first}`}${forText(node.cordonedSince, now)}`
+  const also = more.map((sign) => `closed by ${sign}`)
   const drain = {
     PodsLeaving: `pods are leaving${forText(node.drainSince, now)}`,
     DrainCompleted: `drained${forText(node.drainSince, now)}`,
@@ -139,7 +142,9 @@ export function nodeStateText(node: NodeState, { now }: Pick<Style, 'now'>): str
     DrainEnded: 'a drain was abandoned, pods remain',
     CordonedOnly: 'none of its pods is being evicted',
   }
-  return [ready, cordoned, drain[node.drain as keyof typeof drain]].filter((part) => part !== undefined).join(', ')
+  return [ready, closed, ...also, drain[node.drain as keyof typeof drain]]
+    .filter((part) => part !== undefined)
+    .join(', ')
 }
 
 function storageText({ cluster, domain, failureDomainType, osds, ...answer }: StorageAnswer, { now }: Style): string {

@@ -4,6 +4,7 @@ import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { describe, expect, it } from 'vitest'
 import { buildOsdDeployment } from '../../capabilities/osd-update/domain/build-osd-deployment.ts'
 import type { NewOsd } from '../../capabilities/osd-update/domain/new-osd.ts'
+import { closingOf } from '../../shared/closed-node.ts'
 import { known } from '../../shared/observed.ts'
 import { createOsdReader } from './placed-osds.ts'
 
@@ -16,7 +17,7 @@ const cluster: CephCluster = {
 }
 const newer: CephCluster = { ...cluster, spec: { ...cluster.spec, cephVersion: { image: 'ceph:2' } } }
 const nodeCalled = (name: string, isCordoned = false) =>
-  known({ name, hostname: name, deviceClass: undefined, isCordoned })
+  known({ name, hostname: name, deviceClass: undefined, closing: closingOf({ spec: { unschedulable: isCordoned } }) })
 const nodeOf = (hostname: string) => nodeCalled(hostname)
 const asked = { cluster, pods: [], mode: 'own' as const, restartAskedMs: undefined, nodeOf }
 

@@ -4,13 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { known, unknown } from '../../../shared/observed.ts'
 import { parseNode, parseServiceDaemon } from './cluster-objects.ts'
 
-it('a node is cordoned when it takes no pods, and not because it is unwell', () => {
+it('a node is closed when it takes no pods, and not because it is unwell', () => {
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' } }
   const named = { name: 'node-a', hostname: 'node-a' }
-  expect(parseNode({ ...node, spec: { unschedulable: true } })).toEqual({ ...named, isCordoned: true, isClosed: true })
+  expect(parseNode({ ...node, spec: { unschedulable: true } })).toEqual({ ...named, isClosed: true })
   expect(parseNode({ ...node, spec: { taints: [{ key: 'x', effect: 'NoSchedule' }] } })).toEqual({
     ...named,
-    isCordoned: false,
     isClosed: false,
   })
 })
@@ -20,7 +19,6 @@ it('a node that a tool empties with its taint alone takes no pods either', () =>
   expect(parseNode({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' }, spec: { taints } })).toEqual({
     name: 'node-a',
     hostname: 'node-a',
-    isCordoned: false,
     isClosed: true,
   })
 })

@@ -72,7 +72,6 @@ export function parseNode(node: Node): NodeView & { readonly hostname: string } 
   return {
     name: node.metadata.name,
     hostname: hostnameOf(node),
-    isCordoned: node.spec?.unschedulable === true,
     isClosed: isClosedToPods(node),
     ...(lost === undefined ? {} : { lost }),
   }

@@ -19,7 +19,7 @@ const silent: CephDrainSnapshot = {
   nowMs: Date.UTC(2026, 0, 1),
   cluster: { namespace: 'rook-ceph', name: 'my-cluster', uid: 'uid-1', mode: 'manage', settings: defaultSettings },
   osds: [osd(0, 1), osd(1, 2), osd(2, 2), osd(3, 3)],
-  nodes: [1, 2, 3].map((zone) => ({ name: `node-${zone}`, isCordoned: false })),
+  nodes: [1, 2, 3].map((zone) => ({ name: `node-${zone}`, isClosed: false })),
   ceph: unknown('no answer within 15 s'),
   cephSilentMs: 1_000,
   state: { ...calmState, openDomains: ['zone-2'] },

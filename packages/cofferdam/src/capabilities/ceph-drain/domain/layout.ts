@@ -37,7 +37,7 @@ export interface PlacedOsd {
   readonly isDown: boolean
   /** Its pod counts as ready, and it counts as down all the same: why, naming the node. */
   readonly lostWith: string | undefined
-  /** On a node that is cordoned or gone. */
+  /** On a node that is closed or gone. */
   readonly isOnDrainedNode: boolean
   readonly nodeName: string | undefined
   readonly hasPodOnNode: boolean
@@ -128,7 +128,7 @@ export function layOut(snapshot: CephDrainSnapshot, type: string): Layout {
       domain,
       isDown: (!osd.isReady && !osd.isBeingReplaced) || lost.has(osd.id),
       lostWith: lost.get(osd.id),
-      isOnDrainedNode: nodeName !== undefined && (node === undefined || node.isCordoned),
+      isOnDrainedNode: nodeName !== undefined && (node === undefined || node.isClosed),
       nodeName,
       hasPodOnNode: osd.hasPodOnNode ?? osd.isReady,
     }

@@ -49,9 +49,8 @@ export interface ServiceDaemonView extends Omit<DaemonView, 'type' | 'isPinned'>
 
 export interface NodeView {
   readonly name: string
-  readonly isCordoned: boolean
-  /** By a cordon, or by the taint of a tool that drains. Absent: as `isCordoned`. */
-  readonly isClosed?: boolean
+  /** By a cordon, or by the taint of a tool that drains. */
+  readonly isClosed: boolean
   /** Set while its pods may not run any more. */
   readonly lost?: LostNode
 }

@@ -340,7 +340,7 @@ function domainsToLeave(
   osds: readonly OsdView[],
   nodes: readonly NodeView[],
 ): string[] {
-  const open = new Set(nodes.filter(({ isCordoned }) => !isCordoned).map(({ name }) => name))
+  const open = new Set(nodes.filter(({ isClosed }) => !isClosed).map(({ name }) => name))
   const onClosed = osds.filter(({ nodeName }) => nodeName.known && !open.has(nodeName.value))
   const leaving = new Set([...gone, ...onClosed].map(({ id }) => id))
   return view.domains.filter((domain) => domain.osds.some((id) => leaving.has(id))).map(({ domain }) => domain)

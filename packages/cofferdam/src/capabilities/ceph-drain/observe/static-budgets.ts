@@ -129,7 +129,7 @@ export class StaticBudgetObserver {
     const services = observeServiceDaemons(beside, namespace)
     const isStaying = (name: string) => {
       const node = nodes.get({ name })
-      return node !== undefined && !(node.isClosed ?? node.isCordoned)
+      return node !== undefined && !node.isClosed
     }
     const { daemonBudgets } = this.#memoryOf(key)
     return {

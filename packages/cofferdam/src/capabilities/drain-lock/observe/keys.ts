@@ -7,6 +7,7 @@ import { nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { LedgerEntry } from '../../../ledger/rules/ledger.ts'
 import type { StorageObserver } from '../../../ledger/store/storage-observer.ts'
+import { isCordoned } from '../../../shared/closed-node.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import type { AboutStorage } from '../../../shared/storage-facts.ts'
 import type { KeyFacts } from '../domain/orphans.ts'
@@ -76,7 +77,8 @@ function nodeFacts(node: Node | undefined): Extract<KeyFacts, { kind: 'node' }>[
     uid: node.metadata.uid ?? '',
     bootID: node.status?.nodeInfo?.bootID ?? '',
     isReady: conditionOf(node, 'Ready')?.status === 'True',
-    isCordoned: node.spec?.unschedulable === true,
+    // As for a living request: what is opened again is the cordon, and no taint.
+    isCordoned: isCordoned(node),
   }
 }
 

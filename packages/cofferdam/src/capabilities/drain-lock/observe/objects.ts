@@ -4,13 +4,13 @@ import type { Labels } from '@cofferdam/kubernetes/api/label-selector.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { type BudgetView, parseBudgetView } from '../../../shared/budget-view.ts'
+import { isCordoned } from '../../../shared/closed-node.ts'
+import { cordonMarkOf } from '../../../shared/cordon-mark.ts'
 import { disruptedUntilMs, holdAnnotation, parseBudgetHold } from '../domain/budget-hold.ts'
 import { lossesOf } from '../domain/pod-losses.ts'
 import type { BudgetFacts, NodeFacts, PodFacts } from '../domain/snapshot.ts'
 
 export const skipDrainAnnotation = 'cofferdam.io/skip-drain'
-/** On a node that we cordoned: the uid of the request it was done for. */
-export const cordonedByAnnotation = 'cofferdam.io/cordoned-by'
 /** On a node, by whoever set up its kubelet: how many seconds pods have to end when the machine shuts down. */
 export const shutdownGraceAnnotation = 'cofferdam.io/shutdown-grace-seconds'
 
@@ -78,9 +78,10 @@ export function parseHostNode(node: Node): HostNode {
     uid,
     bootID: node.status?.nodeInfo?.bootID ?? '',
     isReady: conditionOf(node, 'Ready')?.status === 'True',
-    isCordoned: node.spec?.unschedulable === true,
+    // The field alone: a taint of another tool is no cordon that a request has set, or could lift.
+    isCordoned: isCordoned(node),
     shutdownGraceSeconds: Number.isFinite(grace) ? grace : undefined,
-    cordonedBy: annotations[cordonedByAnnotation] ?? '',
+    cordonedBy: cordonMarkOf(node),
   }
 }
 

@@ -14,7 +14,7 @@ const domains = [
   { domain: 'a', nodes: ['node-a'] },
   { domain: 'b', nodes: ['node-b'] },
 ]
-const drain = (...nodes: string[]): DrainedDomains => ({ domains, cordoned: new Set(nodes) })
+const drain = (...nodes: string[]): DrainedDomains => ({ domains, closed: new Set(nodes) })
 
 interface Case {
   readonly entry: LedgerEntry
@@ -73,7 +73,7 @@ const cases: Record<string, Case> = {
   },
   'what ceph-drain holds counts where no failure domain is known: a drain could pass for none': {
     entry: entry('ceph-drain/uid-1/a'),
-    drained: { domains: [], cordoned: new Set() },
+    drained: { domains: [], closed: new Set() },
     then: ['ceph-drain/uid-1/a a'],
   },
 }

@@ -19,7 +19,7 @@ export function isFenceRequest(requestId: string): boolean {
 /** Where drains are under way, as far as that is known. */
 export interface DrainedDomains {
   readonly domains: readonly { readonly domain: string; readonly nodes: readonly string[] }[]
-  readonly cordoned: ReadonlySet<string>
+  readonly closed: ReadonlySet<string>
 }
 
 /** What the ledger says of a cluster, as fencing counts it; nothing where there is no ledger. */
@@ -49,7 +49,7 @@ export function storageHolders(
  * Who keeps machines of a cluster from being fenced: whoever holds its storage but fencing itself.
  *
  * Whoever was granted a failure domain and has not begun shares it with nobody: it begins only when it sees fencing closed.
- * What ceph-drain holds counts while a node there is cordoned; a domain that is merely hurt is nobody's disruption.
+ * What ceph-drain holds counts while a node there is closed to new pods; a domain that is merely hurt is nobody's disruption.
  */
 function holdersOf(ledger: Ledger, cluster: ClusterId, drained: DrainedDomains | undefined): readonly StorageHolder[] {
   const { own, others } = arbiterOf(ledger, cluster)
@@ -66,7 +66,7 @@ function holdersOf(ledger: Ledger, cluster: ClusterId, drained: DrainedDomains |
 /** Fails closed: what is held counts as drained while it is not known which failure domains there are. */
 function isBeingDrained({ scope }: LedgerEntry, drained: DrainedDomains | undefined): boolean {
   if (drained === undefined || drained.domains.length === 0) return true
-  const { domains, cordoned } = drained
+  const { domains, closed } = drained
   const named = domains.filter(({ domain }) => scope.split('+').includes(domain))
-  return (named.length === 0 ? domains : named).some(({ nodes }) => nodes.some((node) => cordoned.has(node)))
+  return (named.length === 0 ? domains : named).some(({ nodes }) => nodes.some((node) => closed.has(node)))
 }

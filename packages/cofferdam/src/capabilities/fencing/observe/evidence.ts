@@ -48,8 +48,8 @@ export class EvidenceChanges {
 
 function fingerprintOf({ snapshot, decision }: LastDecision): string {
   const { ceph, nodes } = snapshot
-  const cordoned = nodes.filter(({ isCordoned }) => isCordoned).map(({ name }) => name)
+  const closed = nodes.filter(({ isClosed }) => isClosed).map(({ name }) => name)
   const domains = decision.domains.map(({ domain, osds }) => [domain, osds])
-  if (!ceph.known) return JSON.stringify(['silent', cordoned, domains])
-  return JSON.stringify([ceph.value.pgs.health, ceph.value.upOsds, cordoned, domains])
+  if (!ceph.known) return JSON.stringify(['silent', closed, domains])
+  return JSON.stringify([ceph.value.pgs.health, ceph.value.upOsds, closed, domains])
 }

@@ -137,7 +137,7 @@ function observeCluster(
 }
 
 function drainedDomains({ snapshot, decision: { domains } }: LastDecision): DrainedDomains {
-  return { domains, cordoned: new Set(snapshot.nodes.flatMap(({ name, isCordoned }) => (isCordoned ? name : []))) }
+  return { domains, closed: new Set(snapshot.nodes.flatMap(({ name, isClosed }) => (isClosed ? name : []))) }
 }
 
 /** A namespace that may not be read takes nothing from other clusters: of this one it is not known where its OSDs are. */

@@ -3,6 +3,7 @@ import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import { attendanceOf } from '../../../shared/attendance.ts'
+import { isClosedToPods } from '../../../shared/closed-node.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import type { StorageView } from '../../../shared/storage-view.ts'
 import type { ReadPorts } from '../../ports.ts'
@@ -36,9 +37,9 @@ export async function readFencing(
 ): Promise<FencingView | undefined> {
   const { informers, clock } = read
   const views = openFencingViews(read)
-  const cordons = informers.open('nodes/cordons', {
+  const closings = informers.open('nodes/closings', {
     type: nodes,
-    project: ({ metadata, spec }) => ({ name: metadata.name, isCordoned: spec?.unschedulable === true }),
+    project: (node) => ({ name: node.metadata.name, isClosed: isClosedToPods(node) }),
   })
   await informers.settled()
   if (!views.openshiftMachines.isServed() && !views.clusterApiMachines.isServed()) return undefined
@@ -51,7 +52,7 @@ export async function readFencing(
       ledger: undefined,
       parse: parseFencing,
       osds: new FencedOsds(),
-      decisions: recordedDecisions({ storage, views, nodes: [...cordons.list()] }),
+      decisions: recordedDecisions({ storage, views, nodes: [...closings.list()] }),
       recordedEvidence: recordedEvidence({ nowMs: clock.now(), views, attendance }),
     },
     ledger,

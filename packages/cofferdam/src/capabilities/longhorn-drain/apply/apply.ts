@@ -9,6 +9,7 @@ import type { SeenAfresh } from '../domain/pass-snapshot.ts'
 import type { AskLonghorn, LonghornReportStep, LonghornStep, LonghornWrite } from '../domain/steps.ts'
 import { type LonghornViews, observeLonghornAfresh } from '../observe/observe.ts'
 import type { LonghornReporter, LonghornReports } from '../report/report.ts'
+import { applyLonghornClosing } from './closing.ts'
 import { collectFailure } from './collect-failure.ts'
 import { applyLonghornGuidance, type StuckTeller } from './guide.ts'
 import { applyMovingRecords } from './moving.ts'
@@ -17,7 +18,7 @@ import { applySurplusRemoval } from './surplus.ts'
 import { withdrawTickets } from './tickets.ts'
 
 export interface LonghornApplyPorts {
-  readonly api: Pick<KubeApi, 'list' | 'patch' | 'delete'>
+  readonly api: Pick<KubeApi, 'get' | 'list' | 'patch' | 'delete'>
   readonly clock: Clock
   readonly views: LonghornViews
   readonly reports: LonghornReports
@@ -92,6 +93,8 @@ export function longhornPerformers(
         return applyMovingRecords(ports, step.changes, signal)
       case 'guidance':
         return applyLonghornGuidance(ports, step.changes, { objects: memory.objects, signal })
+      case 'closing':
+        return applyLonghornClosing(ports, step.changes, signal)
     }
   }
 

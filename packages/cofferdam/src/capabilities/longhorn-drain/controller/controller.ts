@@ -7,6 +7,7 @@ import { isRelevantBudgetChange } from '../../../ceph/reader/follow-clusters.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import { performPass } from '../../interpreter.ts'
 import { type LonghornApplyPorts, type LonghornMemory, longhornPerformers, newLonghornMemory } from '../apply/apply.ts'
+import { longhornClosingPermissions } from '../apply/closing.ts'
 import { longhornGuidePermissions, StuckTeller } from '../apply/guide.ts'
 import { OwnWriteWatch } from '../apply/reverted.ts'
 import type { SelectingDeployment, Sha512Hex } from '../domain/budget-object.ts'
@@ -22,6 +23,7 @@ const written = { namespace: longhornNamespace, grantedBy: 'longhorn' } as const
 
 export const longhornDrainPermissions: readonly Permission[] = [
   ...longhornGuidePermissions,
+  ...longhornClosingPermissions,
   // Read everywhere: whether Longhorn is here at all must be known before anybody grants rights in its namespace.
   { group: 'longhorn.io', resource: 'settings', verbs: reading },
   { group: 'longhorn.io', resource: 'nodes', verbs: reading },

@@ -2,6 +2,7 @@ import type { BudgetAnswer, NodeAnswer } from './decision.ts'
 import type { LonghornIndex } from './longhorn-index.ts'
 import type { HoldReasons } from './longhorn-rule.ts'
 import { isManagerHeld } from './node-holds.ts'
+import { isSeenClosed } from './seen-closing.ts'
 import type { InstanceManagerView, LonghornNodeView } from './snapshot.ts'
 
 type Answer = Pick<BudgetAnswer, 'wanted' | 'reason' | 'explanation'>
@@ -61,8 +62,11 @@ function answerFor(index: LonghornIndex, manager: InstanceManagerView, { node, i
     const explanation = `There is no node ${manager.node} that could be drained; its budget stays as it is.`
     return { wanted: 'leave', reason: 'NodeUnknown', explanation }
   }
-  const isOpen = !node.isCordoned
+  const isOpen = !isSeenClosed(node)
+  const first = answer?.blockers[0]
+  const unseen = isOpen && node.isCordoned ? first : undefined
   if (isOpen && !index.settings.isAutoscaled) {
+    if (unseen !== undefined) return { wanted: 'present', reason: unseen.reason, explanation: unseen.explanation }
     return { wanted: 'present', reason: 'NotCordoned', explanation: 'The node takes new pods, so it is protected.' }
   }
   if (!isManagerHeld(manager, isHeld)) {
@@ -71,8 +75,7 @@ function answerFor(index: LonghornIndex, manager: InstanceManagerView, { node, i
       : 'Nothing on the node holds it any more.'
     return { wanted: 'absent', reason: 'ReplicasProtected', explanation }
   }
-  const first = answer?.blockers[0]
-  if (isOpen || first === undefined) {
+  if (first === undefined || (isOpen && unseen === undefined)) {
     return { wanted: 'present', reason: 'NotCordoned', explanation: 'A volume has its last copy on this node.' }
   }
   return { wanted: 'present', reason: first.reason, explanation: (answer as NodeAnswer).explanation }

@@ -1,6 +1,9 @@
 import { createHash } from 'node:crypto'
+import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import type { LonghornSetting } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { describe, expect, it } from 'vitest'
+import { closingOf } from '../../../shared/closed-node.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import { buildHoldBudget, ownBudgetLabel } from './budget-object.ts'
 import { decideLonghornDrain } from './decide.ts'
@@ -66,6 +69,34 @@ function inWords(step: LonghornStep): string[] {
   )
 }
 
+/** Karpenter empties n1, which Longhorn does not see. */
+const taintedNode: Node = {
+  apiVersion: 'v1',
+  kind: 'Node',
+  metadata: { name: 'n1' },
+  spec: { taints: [{ key: 'karpenter.sh/disrupted', effect: 'NoSchedule' }] },
+}
+const emptied = (mode: 'observe' | 'guide', wanted?: 'block-for-eviction'): LonghornPassSnapshot => {
+  const closing = closingOf(taintedNode)
+  const n1 = closing === undefined ? {} : { isCordoned: true, closing }
+  const snapshot = longhornFixture({ nodes: { n1, n2: {} }, volumes: twoCopies })
+  const policy = wanted === undefined ? snapshot.settings.policy : known(wanted)
+  const annotations = wanted === undefined ? {} : { 'cofferdam.io/wanted-policy': wanted }
+  const setting: LonghornSetting = {
+    apiVersion: 'longhorn.io/v1beta2',
+    kind: 'Setting',
+    metadata: { name: 'node-drain-policy', annotations },
+    value: 'block-if-contains-last-replica',
+  }
+  const objects = { ...objectsOf(snapshot), kubeNodes: [taintedNode], settings: [setting] }
+  return seen({ ...snapshot, settings: { ...snapshot.settings, mode, policy } }, { objects })
+}
+const marked = (given: LonghornPassSnapshot): LonghornPassSnapshot => {
+  const metadata = { name: 'n1', annotations: { 'cofferdam.io/cordoned-by': 'longhorn-drain' } }
+  const kubeNodes = [{ ...taintedNode, metadata, spec: { ...taintedNode.spec, unschedulable: true } }]
+  return { ...given, objects: { ...given.objects, kubeNodes } }
+}
+
 const ownCsiBudget: PodDisruptionBudget = {
   apiVersion: 'policy/v1',
   kind: 'PodDisruptionBudget',
@@ -73,7 +104,7 @@ const ownCsiBudget: PodDisruptionBudget = {
   spec: { minAvailable: 1, selector: { matchLabels: { app: 'csi-attacher' } } },
 }
 
-const emptied = (budget: PodDisruptionBudget) => ({ ...budget, spec: { ...budget.spec, minAvailable: 0 } })
+const opened = (budget: PodDisruptionBudget) => ({ ...budget, spec: { ...budget.spec, minAvailable: 0 } })
 const stranger: PodDisruptionBudget = {
   apiVersion: 'policy/v1',
   kind: 'PodDisruptionBudget',
@@ -149,7 +180,7 @@ const cases: Record<string, { given: LonghornPassSnapshot; then: string[] }> = {
     then: ['delete cofferdam-hold-im-n1'],
   },
   'a budget of ours that was changed so that it holds nothing is made right again: the only copy is on the node': {
-    given: seen(lastCopy, { objects: { ...nothing, budgets: budgetsOf(lastCopy).map(emptied) } }),
+    given: seen(lastCopy, { objects: { ...nothing, budgets: budgetsOf(lastCopy).map(opened) } }),
     then: ['replace cofferdam-hold-im-n1'],
   },
   'a budget of ours goes where the one of Longhorn holds for the same reasons: under two, an eviction is an error': {
@@ -167,6 +198,16 @@ const cases: Record<string, { given: LonghornPassSnapshot; then: string[] }> = {
   'where a stranger has the name of a budget that is needed, none of ours goes': {
     given: seen(oneMissing, { objects: { ...nothing, budgets: [...budgetsOf(mayGo), stranger] } }),
     then: ['ask server'],
+  },
+  'a guide makes Longhorn see the node that a taint closes': { given: emptied('guide'), then: ['closing'] },
+  'but puts the wanted policy in force before that, and cordons in a later pass': {
+    given: emptied('guide', 'block-for-eviction'),
+    then: ['guidance'],
+  },
+  'where Cofferdam only observes the node is not cordoned': { given: emptied('observe'), then: [] },
+  'what was cordoned is taken back though Cofferdam only observes by now': {
+    given: marked(emptied('observe')),
+    then: ['closing'],
   },
   'where Longhorn decides, nothing is written': {
     given: seen({ ...mayGo, settings: { ...mayGo.settings, mode: 'observe' } }, { objects: nothing }),

@@ -1,6 +1,8 @@
 import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
 import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { Sha512Hex } from './budget-object.ts'
+import { hasClosingMarks } from './closing-mark.ts'
+import { closingSteps } from './closing-nodes.ts'
 import { decideLonghornDrain } from './decide.ts'
 import type { LonghornDecision } from './decision.ts'
 import { failedEvictions } from './failed-evictions.ts'
@@ -30,6 +32,8 @@ export interface LonghornDecider {
 interface Held {
   /** What leads on to another decision ends the steps there. */
   readonly isLeading: boolean
+  /** Every budget that is wanted was there when this was decided. */
+  readonly isComplete: boolean
   readonly steps: readonly LonghornStep[]
   readonly problems: LonghornDecision['problems']
 }
@@ -51,7 +55,7 @@ export function decideLonghornPass(seen: LonghornPassSnapshot, decider: Longhorn
   const leftOver = mode === 'hold' ? [] : budgetSteps(planHoldWithdrawal(objects.budgets))
   const tickets = ticketSteps(seen)
   const isGuided = mode !== 'observe' || hasGuidanceMarks(parseGuidanceMarks(objects))
-  if (!isGuided && leftOver.length + tickets.length === 0) {
+  if (!isGuided && leftOver.length + tickets.length === 0 && !hasClosingMarks(objects)) {
     return { steps, observed: undefined, recheckAfterSeconds: undefined }
   }
   const observed = { objects, snapshot, decision: decider.decide(snapshot) }
@@ -61,7 +65,8 @@ export function decideLonghornPass(seen: LonghornPassSnapshot, decider: Longhorn
   if (mode !== 'observe') steps.push(ownWrites(seen, observed, guidance))
   steps.push(...leftOver, ...tickets, ...(held?.steps ?? []))
   if (held?.isLeading === true) return { steps, observed, recheckAfterSeconds }
-  steps.push(...(guidance === undefined ? [] : guidanceSteps(observed, guidance)))
+  const guided = guidance === undefined ? [] : guidanceSteps(observed, guidance)
+  steps.push(...guided)
   if (mode !== 'observe') {
     const kept = mode === 'hold' ? observed.decision.surplusKept : []
     steps.push(...movingSteps(snapshot), {
@@ -73,6 +78,9 @@ export function decideLonghornPass(seen: LonghornPassSnapshot, decider: Longhorn
       surplusKept: new Map(kept.map(({ volume, explanation }) => [volume, explanation])),
     })
   }
+  // After what was decided is reported, so that the event of a cordon is the newer one.
+  // And after every budget that is wanted: Longhorn may let the node go as soon as it sees the cordon.
+  if (held?.isComplete !== false) steps.push(...closingSteps(observed, guided))
   return { steps: [...steps, { do: 'report', what: 'refusals' }], observed, recheckAfterSeconds }
 }
 
@@ -85,20 +93,22 @@ function decideHeld(seen: LonghornPassSnapshot, observed: ObservedLonghorn, sha5
   const steps: LonghornStep[] = []
   const create = plan.create.filter((write) => isOpen(write, attempted))
   const isOneToGo = plan.remove.length + csi.remove.length + decision.surplusReplicas.length > 0
+  const isComplete = plan.create.length + plan.taken.length === 0
   const problems = [...takenProblems(plan.taken), ...unreadProblems(deployments)]
   if (afresh === undefined) {
     steps.push(...budgetSteps(create))
     // Whether all of them could be made decides whether anything may go.
-    if (isOneToGo && create.length > 0) return { problems, isLeading: true, steps: [...steps, watches] }
+    if (isOneToGo && create.length > 0) return { problems, isComplete, isLeading: true, steps: [...steps, watches] }
     steps.push(...budgetSteps(csi.create.filter((write) => isOpen(write, attempted))))
-    if (isOneToGo && plan.create.length === 0) return { problems, isLeading: true, steps: [...steps, server] }
+    if (isOneToGo && plan.create.length === 0)
+      return { problems, isComplete, isLeading: true, steps: [...steps, server] }
   } else if (afresh.known && afresh.value.snapshot.settings.mode === 'hold') {
     const fresh = { ...afresh.value, decision: decideLonghornDrain(afresh.value.snapshot) }
     const release = releases(seen, { observed, fresh }, sha512Hex)
     steps.push(...release.steps)
-    if (release.isLeading) return { problems, isLeading: true, steps }
+    if (release.isLeading) return { problems, isComplete, isLeading: true, steps }
   }
-  return { problems, isLeading: false, steps }
+  return { problems, isComplete, isLeading: false, steps }
 }
 
 const watches: LonghornStep = { do: 'ask', from: 'watches' }

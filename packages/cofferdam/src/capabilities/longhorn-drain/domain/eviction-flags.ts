@@ -1,6 +1,7 @@
 import type { EvictionAnswer } from './decision.ts'
 import { hasCopyProtectedSoon, type SettledSoFar } from './protection.ts'
 import { replicaRule } from './replica-hold.ts'
+import { isSeenClosed } from './seen-closing.ts'
 import type { LonghornDrainSettings, LonghornNodeView, ReplicaView } from './snapshot.ts'
 
 interface Flag {
@@ -14,7 +15,7 @@ export function evictionAnswers(so: SettledSoFar, node: LonghornNodeView): Evict
   if (so.index.unreadableObjects.has(`node/${node.name}`)) return []
   const answers: EvictionAnswer[] = []
   const isOneToAsk =
-    node.isEvictionAsked || isLeaving(so.index.settings, node) || node.disks.some((disk) => disk.isEvictionAsked)
+    node.isEvictionAsked || isEmptied(so.index.settings, node) || node.disks.some((disk) => disk.isEvictionAsked)
   for (const replica of so.index.replicasOn(node.name)) {
     // An inactive one goes or becomes active when its volume has settled, and is judged then.
     if (!replica.isActive || (!isOneToAsk && !replica.isEvictionRequested)) continue
@@ -40,8 +41,9 @@ function flagOf(so: SettledSoFar, node: LonghornNodeView, replica: ReplicaView):
     const what = node.isEvictionAsked ? `node ${node.name}` : `disk ${replica.diskUuid} of node ${node.name}`
     return { isRequested: true, event: 'EvictionUserRequested', why: `The eviction of ${what} is requested.` }
   }
-  if (!isLeaving(so.index.settings, node)) {
-    return canceled(node.isCordoned ? 'The node is not being drained.' : `Node ${node.name} takes new pods.`)
+  if (!isEmptied(so.index.settings, node)) {
+    if (!node.isCordoned) return canceled(`Node ${node.name} takes new pods.`)
+    return canceled(isSeenClosed(node) ? 'The node is not being drained.' : `Node ${node.name} is not cordoned.`)
   }
   return flagByPolicy(so, node, replica)
 }
@@ -67,6 +69,14 @@ function flagByPolicy(so: SettledSoFar, node: LonghornNodeView, replica: Replica
  */
 export function isLeaving({ trigger }: Pick<LonghornDrainSettings, 'trigger'>, node: LonghornNodeView): boolean {
   return node.isCordoned && (trigger === 'cordon' || node.isDraining || node.isAutoEvicting)
+}
+
+/**
+ * A node that leaves and that Longhorn sees as closed. On one that it takes for open it would build the replacement of a replica on the
+ * very node that the replica leaves, again and again.
+ */
+function isEmptied(settings: Pick<LonghornDrainSettings, 'trigger'>, node: LonghornNodeView): boolean {
+  return isLeaving(settings, node) && isSeenClosed(node)
 }
 
 /** More copies than the volume wants, whole or being built: to cancel now would leave one too many behind. */

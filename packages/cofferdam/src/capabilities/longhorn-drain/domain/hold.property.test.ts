@@ -36,7 +36,7 @@ function isProtected(seen: LonghornSnapshot, copy: ReplicaView): boolean {
   const node = seen.nodes.find(({ name }) => name === copy.node)
   const manager = seen.instanceManagers.find(({ name }) => name === copy.instanceManager)
   if (copy.healthyAt === '' || copy.failedAt !== '' || node === undefined || node.kubernetes === 'absent') return false
-  return !node.isUnschedulable && manager?.isRunning === true && seen.longhornBudgets.has(manager.name)
+  return !node.isCordoned && manager?.isRunning === true && seen.longhornBudgets.has(manager.name)
 }
 
 it('whichever node is cordoned next and however fast Longhorn lets it go: what must not go is held already', () => {
@@ -45,9 +45,7 @@ it('whichever node is cordoned next and however fast Longhorn lets it go: what m
     fc.property(arbitraryLonghorn, (arbitrary) => {
       const seen = withHolds(withHolds(arbitrary))
       for (const node of seen.nodes.filter(({ isCordoned, kubernetes }) => !isCordoned && kubernetes !== 'absent')) {
-        const nodes = seen.nodes.map((each) =>
-          each === node ? { ...each, isCordoned: true, isUnschedulable: true } : each,
-        )
+        const nodes = seen.nodes.map((each) => (each === node ? { ...each, isCordoned: true } : each))
         const cordoned = { ...seen, nodes }
         const own = seen.instanceManagers.filter((manager) => manager.node === node.name && manager.isRunning)
         const gone = doesLonghornLetGo(cordoned, node.name) ? new Set(own.map(({ name }) => name)) : new Set<string>()

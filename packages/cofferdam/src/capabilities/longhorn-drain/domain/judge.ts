@@ -7,6 +7,7 @@ import { nodeAnswer } from './node-answer.ts'
 import { isManagerHeld, isNodeHeld, nodeHolds } from './node-holds.ts'
 import { clusterProblems, volumeProblems } from './problems.ts'
 import type { SettledSoFar } from './protection.ts'
+import { isSeenClosed } from './seen-closing.ts'
 import type { InstanceManagerView, LonghornNodeView, LonghornSnapshot } from './snapshot.ts'
 import { decideSurplus } from './surplus-replicas.ts'
 
@@ -116,7 +117,7 @@ export function createLonghornJudge(): LonghornJudge {
     const was = managers.map(({ name: manager }) => [released.delete(manager), planned.delete(manager)])
     if (node !== undefined && node.kubernetes !== 'absent') {
       const so = { ...settled, before: name }
-      const isHeld = node.isCordoned || index.settings.isAutoscaled ? isNodeHeld(so, name) : true
+      const isHeld = isSeenClosed(node) || index.settings.isAutoscaled ? isNodeHeld(so, name) : true
       for (const manager of managers) settleManager(manager, node, isHeld)
     }
     return managers.some(
@@ -126,7 +127,7 @@ export function createLonghornJudge(): LonghornJudge {
 
   function settleManager(manager: InstanceManagerView, node: LonghornNodeView, isHeld: boolean): void {
     if (!manager.isRunning) return
-    const isAlwaysThere = !node.isCordoned && !index.settings.isAutoscaled
+    const isAlwaysThere = !isSeenClosed(node) && !index.settings.isAutoscaled
     const isWanted = isAlwaysThere || isManagerHeld(manager, isHeld)
     const isThere = index.budgets.has(manager.name)
     if (isThere && !isWanted) released.add(manager.name)

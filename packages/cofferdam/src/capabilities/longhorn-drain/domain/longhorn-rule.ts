@@ -2,6 +2,7 @@ import { isLeaving } from './eviction-flags.ts'
 import type { LonghornIndex } from './longhorn-index.ts'
 import type { NodeHolds } from './node-holds.ts'
 import { isUnused } from './protection.ts'
+import { isSeenClosed } from './seen-closing.ts'
 import type { DrainPolicy, LonghornNodeView, ReplicaView } from './snapshot.ts'
 
 /** `shared`: Longhorn has them too. `engines`: nothing else holds the node, and engines hold it in Longhorn under every policy. */
@@ -47,7 +48,7 @@ function holdsByLonghorn(index: LonghornIndex, replica: ReplicaView, policy: Dra
 function mayProtectForLonghorn(index: LonghornIndex, copy: ReplicaView): boolean {
   if (copy.healthyAt === '' || copy.failedAt !== '') return false
   const node = index.nodes.get(copy.node)
-  if (node === undefined || node.kubernetes === 'absent' || node.isUnschedulable) return false
+  if (node === undefined || node.kubernetes === 'absent' || isSeenClosed(node)) return false
   const manager = copy.instanceManager
   // Which one Longhorn takes for it is not known: it may be one that runs and has a budget.
   if (manager === undefined) return true

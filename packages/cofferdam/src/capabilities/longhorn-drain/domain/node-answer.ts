@@ -5,6 +5,7 @@ import type { LonghornIndex } from './longhorn-index.ts'
 import type { NodeHolds } from './node-holds.ts'
 import { isHealthy, type SettledSoFar } from './protection.ts'
 import type { LonghornNodeView } from './snapshot.ts'
+import { withUnseenClosing } from './unseen-closing.ts'
 
 /** May the node go, and if not, what holds it: engines first, since they hold it under every policy. */
 export function nodeAnswer(
@@ -14,7 +15,7 @@ export function nodeAnswer(
 ): NodeAnswer {
   const { index } = so
   const flagged = new Set(evictions.filter(({ isRequested }) => isRequested).map(({ replica }) => replica))
-  const blockers: ReplicaBlocker[] = [
+  const others: ReplicaBlocker[] = [
     ...holds.engines.map((volume) => explainEngine(index, node.name, volume)),
     ...holds.replicas.map((held) => explainReplica(so, { ...held, isFlagged: flagged.has(held.replica.name) })),
     ...holds.unreadable.map(explainUnreadable),
@@ -23,6 +24,7 @@ export function nodeAnswer(
       .filter(({ name, isRunning }) => !isRunning && index.budgets.has(name))
       .map(explainManagerAway),
   ]
+  const blockers = withUnseenClosing(index.settings, node, others)
   const bytesLeft = bytesToMove(so, node.name, flagged)
   const [first] = blockers
   if (first === undefined) {

@@ -89,10 +89,10 @@ describe('nodes', () => {
       name: 'n1',
       kubernetes: 'ready',
       isCordoned: true,
+      closing: { isCordoned: true, taint: undefined, unreadable: undefined },
       isDraining: false,
       intent: undefined,
       isEvictionAsked: true,
-      isUnschedulable: true,
       isAutoEvicting: true,
       disks: [
         { name: 'd1', uuid: 'u1', isEvictionAsked: true, allowScheduling: false },
@@ -147,7 +147,22 @@ describe('nodes', () => {
 
   it('with the taint of a tool that empties nodes count as cordoned', () => {
     const taints = [{ key: 'karpenter.sh/disrupted', effect: 'NoSchedule' } as const]
-    expect(parsed({ kubeNodes: [kubeNode('n1', { taints })] })?.isCordoned).toBe(true)
+    const taint = { key: 'karpenter.sh/disrupted', tool: 'Karpenter' }
+    const seen = parsed({ kubeNodes: [kubeNode('n1', { taints })] })
+    expect(seen).toMatchObject({ isCordoned: true, closing: { isCordoned: false, taint } })
+    expect(seen?.ownCordon).toBeUndefined()
+  })
+
+  it('that Cofferdam cordoned for Longhorn bear its mark, and another client may have lifted the cordon since', () => {
+    const marked = (unschedulable: boolean, mark: string) => {
+      const node = kubeNode('n1', { unschedulable })
+      const annotations = { 'cofferdam.io/cordoned-by': mark }
+      return parsed({ kubeNodes: [{ ...node, metadata: { ...node.metadata, annotations } }] })?.ownCordon
+    }
+    expect(marked(true, 'longhorn-drain')).toBe('set')
+    expect(marked(false, 'longhorn-drain')).toBe('lifted')
+    expect(marked(true, 'longhorn-drain, lifted')).toBe('lifted')
+    expect(marked(true, 'uid-of-a-request')).toBeUndefined()
   })
 
   it('are being drained when an eviction was attempted', () => {

@@ -2,9 +2,10 @@ import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import type { LonghornNode } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { Condition } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { isClosedToPods } from '../../../shared/closed-node.ts'
+import { closingOf, isClosedToPods } from '../../../shared/closed-node.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import type { UnreadableObject } from '../../../shared/parsed.ts'
+import { ownCordonOf } from './closing-mark.ts'
 import { movingAnnotation, parseMovingRecord } from './moving-record.ts'
 import { unreadable } from './parse-replica.ts'
 import { Reading } from './reading.ts'
@@ -41,11 +42,14 @@ export function parseLonghornNode(
     })
   const underWay = around.disruptions.filter((disruption) => isFor(disruption, name))
   const moving = parseMovingRecord(node.metadata.annotations?.[movingAnnotation])
+  const closing = around.kubeNode === undefined ? undefined : closingOf(around.kubeNode)
+  const ownCordon = around.kubeNode === undefined ? undefined : ownCordonOf(around.kubeNode)
   const view: LonghornNodeView = {
     name,
     kubernetes: kubernetesOf(node, around),
-    isCordoned: around.kubeNode !== undefined && isClosed(around.kubeNode),
-    isUnschedulable: around.kubeNode?.spec?.unschedulable === true,
+    isCordoned: closing !== undefined,
+    ...(closing === undefined ? {} : { closing }),
+    ...(ownCordon === undefined ? {} : { ownCordon }),
     isDraining: isDrainSeen(around.kubeNode) || underWay.some(isAsking),
     intent: intentOf(underWay),
     isEvictionAsked: see.flag(spec['evictionRequested'], 'spec.evictionRequested'),
@@ -80,16 +84,11 @@ function conditionOf(object: { readonly status?: unknown }, type: string): Condi
   return list.find((condition) => condition?.type === type) ?? undefined
 }
 
-/** Fails closed: a node whose taints cannot be read counts as one that is being emptied. */
-function isClosed(kubeNode: Node): boolean {
-  const taints: unknown = kubeNode.spec?.taints ?? []
-  const isReadable = Array.isArray(taints) && taints.every((taint) => typeof taint === 'object' && taint !== null)
-  return isReadable ? isClosedToPods(kubeNode) : true
-}
-
 /** The condition outlives a drain that was briefly given up; a node that is open again is not drained. */
 function isDrainSeen(kubeNode: Node | undefined): boolean {
-  return kubeNode !== undefined && isClosed(kubeNode) && conditionOf(kubeNode, 'DrainInProgress')?.status === 'True'
+  return (
+    kubeNode !== undefined && isClosedToPods(kubeNode) && conditionOf(kubeNode, 'DrainInProgress')?.status === 'True'
+  )
 }
 
 /** Until it is over: a node that is back but still cordoned must not lose its replicas now. */

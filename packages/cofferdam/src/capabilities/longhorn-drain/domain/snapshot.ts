@@ -1,3 +1,4 @@
+import type { NodeClosing } from '../../../shared/closed-node.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import type { UnreadableObject } from '../../../shared/parsed.ts'
 
@@ -64,9 +65,12 @@ export interface LonghornNodeView {
   readonly name: string
   /** `absent`: the Kubernetes node is gone. `silent`: its kubelet does not answer. */
   readonly kubernetes: 'ready' | 'silent' | 'absent'
+  /** By a cordon, or by the taint of a tool that drains. */
   readonly isCordoned: boolean
-  /** `spec.unschedulable`: all that Longhorn goes by. It sees no taint. */
-  readonly isUnschedulable: boolean
+  /** What closes it, where that is known. */
+  readonly closing?: NodeClosing
+  /** A cordon that we set so that Longhorn sees the closing; `lifted`: another client took it away since. */
+  readonly ownCordon?: 'set' | 'lifted'
   /** An eviction was attempted on it, or a NodeDisruption is under way. */
   readonly isDraining: boolean
   /** Intent of the NodeDisruption that is under way, if any. */

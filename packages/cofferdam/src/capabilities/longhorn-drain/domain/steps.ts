@@ -1,5 +1,6 @@
 import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
 import type { Step } from '../../../shared/steps.ts'
+import type { ClosingChange } from './closing-change.ts'
 import type { LonghornDecision } from './decision.ts'
 import type { FormerTicket } from './former-tickets.ts'
 import type { GuidanceStep } from './guidance-decision.ts'
@@ -28,6 +29,8 @@ export type LonghornWrite = Step & { readonly do: 'write' } & (
     | { readonly what: 'surplus'; readonly replicas: readonly SurplusReplica[] }
     | { readonly what: 'moving'; readonly changes: readonly MovingChange[] }
     | { readonly what: 'guidance'; readonly changes: readonly (GuidanceStep & Seen)[] }
+    /** Decided again on each node as the API server has it. */
+    | { readonly what: 'closing'; readonly changes: readonly ClosingChange[] }
   )
 
 export interface SurplusReplica {

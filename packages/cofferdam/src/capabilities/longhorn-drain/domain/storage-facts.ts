@@ -7,6 +7,7 @@ import { isBound } from './bytes-left.ts'
 import type { LonghornDecision, NodeAnswer, ReplicaBlocker } from './decision.ts'
 import { policyFor, ruleOf } from './policy.ts'
 import { isUnused } from './protection.ts'
+import { isSeenClosed, withCordon } from './seen-closing.ts'
 import type { LonghornSnapshot, ReplicaView, VolumeView } from './snapshot.ts'
 
 export const longhornStorageKey = `storage/${longhornNamespace}/longhorn`
@@ -62,11 +63,9 @@ export function unknownLonghornStorage(node: string, why: string): StorageFacts 
 }
 
 function asLeaving(snapshot: LonghornSnapshot, name: string): LonghornSnapshot {
-  const isThereAlready = snapshot.nodes.every((node) => node.name !== name || (node.isCordoned && node.isDraining))
+  const isThereAlready = snapshot.nodes.every((node) => node.name !== name || (node.isDraining && isSeenClosed(node)))
   if (isThereAlready) return snapshot
-  const nodes = snapshot.nodes.map((node) =>
-    node.name === name ? { ...node, isCordoned: true, isDraining: true } : node,
-  )
+  const nodes = snapshot.nodes.map((node) => (node.name === name ? { ...withCordon(node), isDraining: true } : node))
   return { ...snapshot, nodes }
 }
 

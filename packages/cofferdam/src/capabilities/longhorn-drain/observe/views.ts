@@ -24,6 +24,8 @@ import { withoutManagedFields } from '@cofferdam/kubernetes/api/without-managed-
 import type { Informers } from '@cofferdam/kubernetes/informers/informers.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
+import { closingFieldsOf } from '../../../shared/closed-node.ts'
+import { cordonedByAnnotation, cordonMarkOf } from '../../../shared/cordon-mark.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import type { SelectingDeployment } from '../domain/budget-object.ts'
 import { longhornManagerSelector } from '../domain/longhorn-manager.ts'
@@ -98,7 +100,7 @@ function slimManagerPod({ metadata, status }: Pod): Pick<Pod, 'metadata' | 'stat
 
 /** Without the heartbeats. */
 function slimNode({ apiVersion, kind, metadata, spec, status }: Node): Node {
-  const { unschedulable, taints } = spec ?? {}
+  const mark = cordonMarkOf({ metadata })
   const conditions = (status?.conditions ?? [])
     .filter(({ type }) => type === 'Ready' || type === 'DrainInProgress')
     .map(({ type, status: value, lastTransitionTime }) => ({
@@ -109,11 +111,12 @@ function slimNode({ apiVersion, kind, metadata, spec, status }: Node): Node {
   return {
     apiVersion,
     kind,
-    metadata: { name: metadata.name },
-    spec: {
-      ...(unschedulable === undefined ? {} : { unschedulable }),
-      ...(taints === undefined ? {} : { taints }),
+    metadata: {
+      name: metadata.name,
+      ...(metadata.uid === undefined ? {} : { uid: metadata.uid }),
+      ...(mark === '' ? {} : { annotations: { [cordonedByAnnotation]: mark } }),
     },
+    spec: closingFieldsOf({ spec: spec ?? {} }),
     status: { conditions },
   }
 }

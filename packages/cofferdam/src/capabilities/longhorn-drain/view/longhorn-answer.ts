@@ -4,6 +4,7 @@ import { bytesLeftOf, isBound } from '../domain/bytes-left.ts'
 import { estimateMove } from '../domain/estimate-move.ts'
 import type { LonghornDrainSettings, LonghornNodeView } from '../domain/snapshot.ts'
 import { type LonghornView, nodeOf, passesInDrain, rehearseDrain } from './longhorn-view.ts'
+import { ownCordonText } from './own-cordon-text.ts'
 
 /** Who decides drains of Longhorn's nodes, and by which policy. */
 export interface LonghornRule {
@@ -35,6 +36,8 @@ export interface LonghornAnswer extends LonghornRule {
   readonly node: string
   /** The node is open: the answer is what a drain would meet if it began now. */
   readonly isRehearsed: boolean
+  /** Why Cofferdam has cordoned the node, where it has. */
+  readonly cordon?: string
   readonly mayDrain: boolean
   readonly reason: string
   readonly explanation: string
@@ -67,11 +70,13 @@ export function answerLonghorn(
   const answer = asked.decision.nodes.find((each) => each.node === nodeName)
   if (node === undefined || answer === undefined) return undefined
   const moving = movingFrom(asked, nodeName)
+  const cordon = ownCordonText(node)
   const { mayDrain, reason, explanation, blockers } = answer
   return {
     ...ruleInForce(view),
     node: nodeName,
     isRehearsed: asked.rehearsed === nodeName,
+    ...(cordon === undefined ? {} : { cordon }),
     mayDrain,
     reason,
     explanation,

@@ -77,7 +77,7 @@ function blockerOf(blocker: ReplicaBlocker, view: LonghornView, nodeName: string
     explanation,
     holder: holderOf(blocker, view),
     ...(sinceMs === undefined ? {} : { since: rfc3339(sinceMs) }),
-    causes: moveReasons.includes(reason) ? absentOperator(view) : [],
+    causes: moveReasons.includes(reason) || reason === 'TaintNotSeen' ? absentOperator(view) : [],
     unblocks: wayOut,
     override: overrideOf(blocker, view),
   }

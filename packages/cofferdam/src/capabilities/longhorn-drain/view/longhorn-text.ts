@@ -2,7 +2,12 @@ import type { LonghornAnswer, LonghornHold, LonghornRule, MoveProgress } from '.
 
 /** Who decides, by what, and how far it is: one line each. Empty lines are for whoever prints them to leave out. */
 export function longhornLines(answer: LonghornAnswer): string[] {
-  return [`${ruleText(answer)}; ${countedText(answer.replicas, 'replica')} here`, ...outlookLines(answer)]
+  const { cordon } = answer
+  return [
+    `${ruleText(answer)}; ${countedText(answer.replicas, 'replica')} here`,
+    ...(cordon === undefined ? [] : [cordon]),
+    ...outlookLines(answer),
+  ]
 }
 
 export function ruleText(rule: LonghornRule): string {

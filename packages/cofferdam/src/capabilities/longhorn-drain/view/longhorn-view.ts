@@ -7,6 +7,7 @@ import { asDecided } from '../domain/as-decided.ts'
 import { decideLonghornDrain } from '../domain/decide.ts'
 import type { LonghornDecision, NodeAnswer, ReplicaBlocker } from '../domain/decision.ts'
 import { withLingeringBudgets } from '../domain/lingering.ts'
+import { withCordon } from '../domain/seen-closing.ts'
 import type { LonghornNodeView, LonghornSnapshot } from '../domain/snapshot.ts'
 
 /** What is known of Longhorn when something is explained, and what the drain policy makes of it. */
@@ -26,7 +27,7 @@ export function viewLonghorn(seen: LonghornSnapshot, attendance: Attendance = {}
 export function rehearseDrain(view: LonghornView, node: string): LonghornView {
   const seen = nodeOf(view, node)
   if (seen === undefined || isLeaving(seen)) return view
-  const shown: LonghornNodeView = { ...seen, isCordoned: true, isDraining: true }
+  const shown: LonghornNodeView = { ...withCordon(seen), isDraining: true }
   const nodes = view.snapshot.nodes.map((each) => (each === seen ? shown : each))
   const snapshot = { ...view.snapshot, nodes }
   const decision = withLingeringBudgets(snapshot, decideLonghornDrain(snapshot), node)

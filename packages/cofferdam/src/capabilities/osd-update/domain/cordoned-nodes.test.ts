@@ -27,8 +27,8 @@ it('a cordoned node counts while an OSD runs on it; one that is remembered count
     pod('node-had'),
   ]
   const turns = { had: ['node-had', 'node-reopened'], open: { nodes: ['node-drained', 'node-open'], askedMs: 1 } }
-  const isCordoned = (node: string) => node !== 'node-open' && node !== 'node-reopened'
-  expect(cordonedNodes({ pods, record: { turns }, isCordoned })).toEqual([
+  const isClosed = (node: string) => node !== 'node-open' && node !== 'node-reopened'
+  expect(cordonedNodes({ pods, record: { turns }, isClosed })).toEqual([
     { name: 'node-a', runsOsds: true },
     { name: 'node-b', runsOsds: true },
     { name: 'node-drained', runsOsds: false },

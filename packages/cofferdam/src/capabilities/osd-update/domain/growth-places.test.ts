@@ -47,6 +47,7 @@ describe('nodes that OSDs are wanted on', () => {
     node('c', { ready: 'Unknown' }),
     node('control', taint('node-role.kubernetes.io/control-plane')),
     node('d', { disks: 'sdc' }),
+    node('e', taint('karpenter.sh/disrupted')),
   ]
 
   it('say how many OSDs can come of disks that are named one by one, so that a forged result brings no more', () => {
@@ -64,6 +65,7 @@ describe('nodes that OSDs are wanted on', () => {
       { name: 'b', asked: '4', unusable: 'the node is cordoned' },
       { name: 'c', asked: '4', unusable: 'the node is not ready' },
       { name: 'd', asked: '4 disks=sdc' },
+      { name: 'e', asked: '4', unusable: 'the node is closed by taint karpenter.sh/disrupted (Karpenter)' },
     ])
   })
 

@@ -3,6 +3,7 @@ import type { Node, Taint, Toleration } from '@cofferdam/kubernetes/api/core.ts'
 import type { CephCluster, DeviceSelection, StorageClassDeviceSet } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PersistentVolumeClaim } from '@cofferdam/kubernetes/api/storage.ts'
+import { closingOf, closingText, isClosingTaint } from '../../../shared/closed-node.ts'
 import { hostnameOf } from '../../../shared/node-hostnames.ts'
 import type { NewOsd } from './new-osd.ts'
 
@@ -139,17 +140,19 @@ function nodeTolerations({ spec }: CephCluster): readonly Toleration[] {
 
 function whyUnusable(node: Node, tolerations: readonly Toleration[]): string | undefined {
   if (node.metadata.deletionTimestamp !== undefined) return 'the node is being deleted'
-  if (node.spec?.unschedulable === true) return 'the node is cordoned'
+  const closing = closingOf(node)
+  if (closing !== undefined) return `the node is ${closingText(closing)}`
   if (conditionOf(node, 'Ready')?.status !== 'True') return 'the node is not ready'
   const taint = ownTaint(node, tolerations)
   return taint === undefined ? undefined : `the node has the taint ${taint.key}, which spec.placement does not tolerate`
 }
 
-/** Taints of the node's own condition are reported better elsewhere. */
+/** Taints of the node's own condition, and of tools that empty it for a while, are reported better elsewhere. */
 function ownTaint({ spec }: Node, tolerations: readonly Toleration[]): Taint | undefined {
   return spec?.taints?.find(
     (taint) =>
       taint.effect !== 'PreferNoSchedule' &&
+      !isClosingTaint(taint) &&
       !taint.key.startsWith('node.kubernetes.io/') &&
       !tolerations.some((toleration) => doesTolerate(toleration, taint)),
   )

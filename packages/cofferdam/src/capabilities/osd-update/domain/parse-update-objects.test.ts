@@ -2,6 +2,7 @@ import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { describe, expect, it } from 'vitest'
+import { closingOf } from '../../../shared/closed-node.ts'
 import { nodesByHostname } from '../../../shared/node-hostnames.ts'
 import { known } from '../../../shared/observed.ts'
 import { buildOsdDeployment } from './build-osd-deployment.ts'
@@ -40,9 +41,11 @@ function pod(id: number, metadata: object = {}, isReady = true): Pod {
 const osdNode = (given: Partial<OsdNode> & { readonly hostname: string }): OsdNode => ({
   name: given.hostname,
   deviceClass: undefined,
-  isCordoned: false,
+  closing: undefined,
   ...given,
 })
+const emptied = closingOf({ spec: { taints: [{ key: 'karpenter.sh/disrupted', effect: 'NoSchedule' }] } })
+const cordoned: OsdNode['closing'] = { isCordoned: true, taint: undefined, unreadable: undefined }
 const node = (given: Parameters<typeof osdNode>[0]) => known(osdNode(given))
 
 function parse(deployments: readonly Deployment[], given: Partial<Parameters<typeof parseUpdateObjects>[0]> = {}) {
@@ -86,7 +89,7 @@ describe('the OSDs of a cluster as their Deployments have them', () => {
   })
 
   it('are left alone on a cordoned node: there they could not start again, and who waits for them would keep the drain from its end', () => {
-    const nodeOf = (hostname: string) => node({ hostname, isCordoned: hostname !== 'node-9' })
+    const nodeOf = (hostname: string) => node({ hostname, closing: hostname === 'node-9' ? undefined : cordoned })
     const tolerating = (one: Deployment, key: string): Deployment => {
       const spec = { ...one.spec.template.spec, tolerations: [{ key, operator: 'Exists' as const }] }
       return { ...one, spec: { ...one.spec, template: { ...one.spec.template, spec } } }
@@ -116,12 +119,17 @@ describe('the OSDs of a cluster as their Deployments have them', () => {
     osdNode({ hostname, name: `${hostname}.example.com`, ...given })
   const places: Record<string, { nodes: readonly OsdNode[]; storage?: object; leftAlone: string | undefined }> = {
     'on a cordoned node whose name is not its hostname: restarted it would stay down, and freeze the update': {
-      nodes: [named('node-0', { isCordoned: true })],
+      nodes: [named('node-0', { closing: cordoned })],
       leftAlone:
         'its node node-0.example.com is cordoned, so it could not start again: it is updated when the node is open',
     },
+    'on a node that Karpenter empties without a cordon: restarted it would stay down, and freeze the update': {
+      nodes: [named('node-0', { closing: emptied })],
+      leftAlone:
+        'its node node-0.example.com is closed by taint karpenter.sh/disrupted (Karpenter), so it could not start again: it is updated when the node is open',
+    },
     'not on a schedulable node beside a cordoned one that is called as its hostname is': {
-      nodes: [named('node-0'), osdNode({ hostname: 'other', name: 'node-0', isCordoned: true })],
+      nodes: [named('node-0'), osdNode({ hostname: 'other', name: 'node-0', closing: cordoned })],
       leftAlone: undefined,
     },
     'when two nodes have its hostname: it may be started on the one without its disk': {

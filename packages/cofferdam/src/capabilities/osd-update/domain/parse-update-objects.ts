@@ -2,6 +2,7 @@ import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { closingOf, closingText, cordonTaint, type NodeClosing } from '../../../shared/closed-node.ts'
 import { type HostnamedNode, hostnameOf, type NodeOfHostname, pinnedHostname } from '../../../shared/node-hostnames.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import { needsUpdate, osdImage } from './osd-deployment.ts'
@@ -29,16 +30,17 @@ export interface UpdateObjects {
 export interface OsdNode extends HostnamedNode {
   /** The device class that the node names for its disks. */
   readonly deviceClass: string | undefined
-  readonly isCordoned: boolean
+  /** Why it is closed to new pods; undefined while it is open. */
+  readonly closing: NodeClosing | undefined
 }
 
 export function parseOsdNode(node: Node): OsdNode {
-  const { metadata, spec } = node
+  const { metadata } = node
   return {
     name: metadata.name,
     hostname: hostnameOf(node),
     deviceClass: metadata.labels?.[deviceClassLabel],
-    isCordoned: spec?.unschedulable === true,
+    closing: closingOf(node),
   }
 }
 
@@ -115,7 +117,7 @@ function parseOne(deployment: Deployment, pods: readonly Pod[], input: UpdateObj
   const startedMs = 'problem' in mark ? undefined : mark.startedMs
   const isObserved = (deployment.status?.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 0)
   const isPodReady = isObserved && isNewestReady(deployment) && (pods.length === 0 || pods.some(isServing))
-  const displaced = whyNodeCordoned(deployment, node)
+  const displaced = whyNodeClosed(deployment, node)
   const nodeName = node?.known === true ? node.value.name : undefined
   const leftAlone = whyLeftAlone(deployment, cluster, nodeName) ?? whyNowhere(node) ?? displaced
   return {
@@ -165,20 +167,25 @@ function whyNowhere(node: SeenNode): string | undefined {
 }
 
 /**
- * On a cordoned node an OSD finds no place until the node is open again. One that runs would freeze the update; for one that a drain
+ * On a closed node an OSD finds no place until the node is open again. One that runs would freeze the update; for one that a drain
  * has just evicted the update would hold the storage, and the drain could never end.
  */
-function whyNodeCordoned({ spec }: Deployment, node: SeenNode): string | undefined {
+function whyNodeClosed({ spec }: Deployment, node: SeenNode): string | undefined {
+  if (node?.known !== true || node.value.closing === undefined) return undefined
+  const { name, closing } = node.value
   const { tolerations = [] } = spec.template.spec
-  const isTolerant = tolerations.some(
-    ({ key, operator, effect = 'NoSchedule' }) =>
-      (key === cordonTaint || (key === undefined && operator === 'Exists')) && effect === 'NoSchedule',
-  )
-  if (node?.known !== true || isTolerant || !node.value.isCordoned) return undefined
-  return `its node ${node.value.name} is cordoned, so it could not start again: it is updated when the node is open`
+  const tolerates = (taint: string) =>
+    tolerations.some(
+      ({ key, operator, effect = 'NoSchedule' }) =>
+        (key === taint || (key === undefined && operator === 'Exists')) && effect === 'NoSchedule',
+    )
+  const taints = [
+    ...(closing.isCordoned ? [cordonTaint] : []),
+    ...(closing.taint === undefined ? [] : [closing.taint.key]),
+  ]
+  if (closing.unreadable === undefined && taints.every(tolerates)) return undefined
+  return `its node ${name} is ${closingText(closing)}, so it could not start again: it is updated when the node is open`
 }
-
-const cordonTaint = 'node.kubernetes.io/unschedulable'
 
 /** By the counts of the Deployment: none but pods of its newest template, and one of them ready. */
 function isNewestReady({ status }: Deployment): boolean {

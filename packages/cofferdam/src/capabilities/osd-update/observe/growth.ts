@@ -3,6 +3,7 @@ import type { ConfigMap, Node } from '@cofferdam/kubernetes/api/core.ts'
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { PersistentVolumeClaim } from '@cofferdam/kubernetes/api/storage.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
+import { closingFieldsOf } from '../../../shared/closed-node.ts'
 import type { GrowthSnapshot } from '../domain/decide-growth.ts'
 import type { ObservedGrowth } from '../domain/decide-growth-pass.ts'
 import { disksAnnotation, prepareAgainAnnotation } from '../domain/growth-places.ts'
@@ -50,7 +51,7 @@ export function wishOf({ metadata }: CephCluster): string {
 }
 
 /** What growth reads of a node; a kubelet's status reports are no relevant change. */
-export function slimGrowthNode({ apiVersion, kind, metadata, spec, status }: Node): Node {
+export function slimGrowthNode({ apiVersion, kind, metadata, spec = {}, status }: Node): Node {
   const { name, labels, annotations = {}, deletionTimestamp } = metadata
   const disks = annotations[disksAnnotation]
   const ready = status?.conditions?.find(({ type }) => type === 'Ready')
@@ -63,10 +64,7 @@ export function slimGrowthNode({ apiVersion, kind, metadata, spec, status }: Nod
       ...(disks !== undefined && { annotations: { [disksAnnotation]: disks } }),
       ...(deletionTimestamp !== undefined && { deletionTimestamp }),
     },
-    spec: {
-      ...(spec?.unschedulable === true && { unschedulable: true }),
-      ...(spec?.taints !== undefined && { taints: spec.taints }),
-    },
+    spec: closingFieldsOf({ spec }),
     status: { conditions: ready === undefined ? [] : [{ type: 'Ready', status: ready.status }] },
   }
 }

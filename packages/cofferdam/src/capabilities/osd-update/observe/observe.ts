@@ -145,7 +145,7 @@ export class OsdUpdateObserver {
     const deployments = views.osdDeployments.byIndex('namespace', namespace)
     const pods = [...views.osdPods.list()].filter(({ metadata }) => metadata.namespace === namespace)
     const besideRook = isBesideRook(mode)
-    const isCordoned = (node: string) => views.nodes.get({ name: node })?.isCordoned === true
+    const isClosed = (node: string) => views.nodes.get({ name: node })?.closing !== undefined
     const parsed = parseUpdateObjects({
       deployments,
       pods,
@@ -198,7 +198,7 @@ export class OsdUpdateObserver {
         nowMs,
         cluster: updated,
         osds,
-        cordonedNodes: cordonedNodes({ pods, record: stored.record, isCordoned }),
+        cordonedNodes: cordonedNodes({ pods, record: stored.record, isClosed }),
         record: stored.record,
         ...(walk && { pace: walk.pace, isWalking, rookOperator: walk.rookOperator }),
         ...(rook !== undefined && { rook }),

@@ -272,7 +272,7 @@ function snapshotOf(setup: ModelSetup, state: ModelState): CephDrainSnapshot {
       const isReady = !state.downOsds.includes(id)
       return { id, isReady, isBeingReplaced: false, nodeName: known(host), topology: { host }, hasPodOnNode: isReady }
     }),
-    nodes: nodes.map(({ name }) => ({ name, isCordoned: state.drains[name] === 'begun' })),
+    nodes: nodes.map(({ name }) => ({ name, isClosed: state.drains[name] === 'begun' })),
     ceph: known({
       epoch: 1,
       upOsds: osds.filter((id) => !state.downOsds.includes(id)),

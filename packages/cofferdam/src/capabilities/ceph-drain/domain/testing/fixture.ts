@@ -97,8 +97,8 @@ export function tell(scenario: Scenario): CephDrainSnapshot {
       .filter((name) => scenario.missingNodes?.includes(name) !== true)
       .map((name) => {
         const lost = scenario.lostNodes?.[name]
-        const isCordoned = scenario.cordoned?.includes(name) === true
-        return { name, isCordoned, ...(lost === undefined ? {} : { lost }) }
+        const isClosed = scenario.cordoned?.includes(name) === true
+        return { name, isClosed, ...(lost === undefined ? {} : { lost }) }
       }),
     ceph: scenario.silentMs === undefined ? known(view) : unknown('no answer within 15 s'),
     cephSilentMs: scenario.silentMs ?? 0,

@@ -155,7 +155,7 @@ export class SmallCeph {
       })),
       nodes: [...new Set(this.osds.map((id) => this.nodeOf(id)))].map((name) => ({
         name,
-        isCordoned: this.cordoned.has(name),
+        isClosed: this.cordoned.has(name),
       })),
       ceph: known(this.#view()),
       cephSilentMs: 0,

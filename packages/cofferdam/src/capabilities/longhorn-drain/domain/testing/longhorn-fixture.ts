@@ -105,7 +105,6 @@ function nodeView(name: string, setting: NodeSetting): LonghornNodeView {
     name,
     kubernetes: 'ready',
     isCordoned: false,
-    isUnschedulable: setting.isCordoned ?? false,
     isDraining: false,
     intent: undefined,
     isEvictionAsked: false,
