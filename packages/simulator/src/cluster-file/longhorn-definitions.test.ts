@@ -60,7 +60,7 @@ it('a node or disk that is to be emptied must be closed for new replicas first, 
     [{ evictionRequested: true }, 'spec.allowScheduling: Invalid value: need to disable scheduling on this node'],
     [
       { disks: { d: { evictionRequested: true } } },
-      'spec.disks.d.allowScheduling: Invalid value: need to disable scheduling on this disk',
+      'spec.disks[d].allowScheduling: Invalid value: need to disable scheduling on this disk',
     ],
   ]
   for (const [body, message] of refusals) {
