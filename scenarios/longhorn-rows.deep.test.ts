@@ -100,7 +100,8 @@ describe('flags', () => {
   })
 
   it('a replica bound to its node holds it for as long as it is cordoned, and is as before when it is open (35)', async () => {
-    await open({ volumes: [{ ...single, dataLocality: 'strict-local' }] })
+    // A released Longhorn attaches it for a move that cannot be; then that is what holds the node.
+    await open({ attachForEviction: 'healthy', volumes: [{ ...single, dataLocality: 'strict-local' }] })
     await fixture.use('solo', 'node-1')
     const drain = await isHeldFor(fixture, 'node-1', 90)
     expect([fixture.flags(), fixture.autoEvicting()]).toEqual([['solo on node-1'], ['node-1']])
@@ -130,7 +131,7 @@ describe('budgets', () => {
     await open({ volumes: [pair] })
     const foreign = { ...budget('web', { minAvailable: 1 }), metadata: { name: 'web', namespace: longhornNamespace } }
     await fixture.api.create(podDisruptionBudgets, foreign)
-    fixture.controls.setImage('longhornio/longhorn-instance-manager:v9')
+    await fixture.controls.setImage('longhornio/longhorn-instance-manager:v9')
     await fixture.until('all have moved to the new image', () => fixture.guarded().length === 3, 120)
     await fixture.seconds(60)
     const managers = [...fixture.views.of(longhornInstanceManagers).values()].map(({ metadata }) => metadata.name)

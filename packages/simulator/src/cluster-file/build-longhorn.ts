@@ -1,8 +1,8 @@
-import { type LonghornSetting, longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import type { LonghornSetting } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { PersistentVolumeClaim } from '@cofferdam/kubernetes/api/storage.ts'
-import { defaultSettings, type LonghornDescription } from '../world/longhorn/longhorn-description.ts'
+import { firstSettings, type LonghornDescription } from '../world/longhorn/longhorn-description.ts'
 import type { Mounts } from './build-workloads.ts'
 import { drainPolicyLabel, drainPolicyParameter, longhornAnnotations } from './cofferdam-words.ts'
 import type { LonghornClusterDescription, LonghornVolumePlan } from './describe-longhorn.ts'
@@ -25,8 +25,9 @@ export const accessModes = ['ReadWriteOnce']
 
 /** What the simulation is made from. */
 export function buildLonghornDescription(longhorn: LonghornClusterDescription): LonghornDescription {
-  const { nodes, disks, settings, pace } = longhorn
+  const { namespace, nodes, disks, settings, pace } = longhorn
   return {
+    namespace,
     nodes: Object.fromEntries(nodes.map((name) => [name, {}])),
     disks: Array.from({ length: disks.perNode }, (_, index) => ({
       name: index === 0 ? 'default-disk' : `disk-${index + 1}`,
@@ -49,15 +50,15 @@ export function buildLonghornDescription(longhorn: LonghornClusterDescription): 
 }
 
 export function buildSettings(longhorn: LonghornClusterDescription): LonghornSetting[] {
-  return Object.entries({ ...defaultSettings, ...longhorn.settings }).map(([name, value]) => ({
+  return Object.entries(firstSettings(longhorn)).map(([name, value]) => ({
     apiVersion: 'longhorn.io/v1beta2',
     kind: 'Setting',
     metadata: {
       name,
-      namespace: longhornNamespace,
+      namespace: longhorn.namespace,
       ...(name === 'node-drain-policy' ? { annotations: drainAnnotations(longhorn) } : {}),
     },
-    value,
+    value: value ?? '',
   }))
 }
 

@@ -32,6 +32,7 @@ function problemsOf(fields: string): string[] {
 describe('a Longhorn', () => {
   it('is on every node without a taint, and decides drains itself, held by Cofferdam', () => {
     expect(described('{}')).toEqual({
+      namespace: 'longhorn-system',
       nodes: ['n1', 'n2', 'n3'],
       disks: { perNode: 1, size: 100 * 1024 ** 3 },
       drainPolicy: 'block-if-contains-last-replica',

@@ -22,16 +22,20 @@ const oneOf = (...values: string[]): JsonObject => ({ type: 'string', enum: valu
 const column = (name: string, jsonPath: string, type = 'string'): JsonObject => ({ name, type, jsonPath })
 const age = column('Age', '.metadata.creationTimestamp', 'date')
 
-/** Longhorn's webhook refuses the same: what is to be emptied must not be filled at the same time. */
-const evictionRule: JsonObject = {
+/** Longhorn's webhook refuses the same, with reason Invalid too: what is to be emptied must not be filled at the same time. */
+const evictionRule = (what: 'node' | 'disk'): JsonObject => ({
   'x-kubernetes-validations': [
     {
       rule: '!(has(self.evictionRequested) && self.evictionRequested && has(self.allowScheduling) && self.allowScheduling)',
-      message: 'need to disable scheduling before requesting eviction',
+      message: `need to disable scheduling on this ${what} (allowScheduling: false) for its eviction, or cancel its eviction (evictionRequested: false) to enable scheduling`,
+      fieldPath: '.allowScheduling',
     },
   ],
+})
+const disk: JsonObject = {
+  ...part({ path: text, allowScheduling: flag, evictionRequested: flag }),
+  ...evictionRule('disk'),
 }
-const disk: JsonObject = { ...part({ path: text, allowScheduling: flag, evictionRequested: flag }), ...evictionRule }
 
 const override = oneOf('ignored', 'enabled', 'disabled')
 
@@ -50,6 +54,20 @@ const definitions: readonly Definition[] = [
     ],
   },
   {
+    kind: 'EngineImage',
+    plural: 'engineimages',
+    shortName: 'lhei',
+    description: 'EngineImage is where Longhorn stores engine image object.',
+    properties: { spec: part({ image: text }) },
+    columns: [
+      column('Incompatible', '.status.incompatible', 'boolean'),
+      column('State', '.status.state'),
+      column('Image', '.spec.image'),
+      column('RefCount', '.status.refCount', 'integer'),
+      age,
+    ],
+  },
+  {
     kind: 'InstanceManager',
     plural: 'instancemanagers',
     shortName: 'lhim',
@@ -59,7 +77,7 @@ const definitions: readonly Definition[] = [
         nodeID: text,
         image: text,
         type: oneOf('aio', 'engine', 'replica'),
-        dataEngine: oneOf('v1', 'v2'),
+        dataEngine: text,
       }),
     },
     columns: [
@@ -83,7 +101,7 @@ const definitions: readonly Definition[] = [
           evictionRequested: flag,
           disks: { type: 'object', additionalProperties: disk },
         }),
-        ...evictionRule,
+        ...evictionRule('node'),
       },
       status: part({ autoEvicting: flag }),
     },
@@ -143,6 +161,8 @@ const definitions: readonly Definition[] = [
         nodeID: text,
         migrationNodeID: text,
         image: text,
+        dataSource: text,
+        cloneMode: oneOf('', 'full-copy', 'linked-clone'),
         replicaSoftAntiAffinity: override,
         replicaZoneSoftAntiAffinity: override,
         replicaDiskSoftAntiAffinity: override,

@@ -1,3 +1,4 @@
+import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { quantityNumber } from '@cofferdam/kubernetes/api/quantity.ts'
 import { z } from 'zod'
 import { drainPolicies } from '../world/longhorn/drain-policies.ts'
@@ -48,6 +49,7 @@ const volume = z.strictObject({
 
 /** The `longhorn` section of the cluster file. What fields mean is said in docs/reference/cluster-file.md. */
 export const longhornSchema = z.strictObject({
+  namespace: objectName.default(longhornNamespace),
   nodes: z.array(z.string()).min(1).optional(),
   disks: disks.default({ perNode: 1, size: 100 * gibibyte }),
   drainPolicy: policy.default('block-if-contains-last-replica'),

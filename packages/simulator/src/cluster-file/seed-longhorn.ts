@@ -1,7 +1,6 @@
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import {
-  longhornNamespace,
   longhornSettings,
   longhornVolumeAttachments,
   longhornVolumes,
@@ -12,6 +11,7 @@ import { customResourceDefinitions, namespaces } from '@cofferdam/kubernetes/api
 import { persistentVolumeClaims } from '@cofferdam/kubernetes/api/storage.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { ticketTypes } from '../world/longhorn/attachment-tickets.ts'
+import { firstSettings } from '../world/longhorn/longhorn-description.ts'
 import { buildAttachment, buildVolume } from '../world/longhorn/volume-objects.ts'
 import {
   accessModes,
@@ -31,11 +31,20 @@ const fieldManager = 'longhorn'
 /** The ticket that Longhorn's UI writes when somebody attaches a volume there. */
 const byHand = 'longhorn-ui'
 
-/** Creates Longhorn's kinds, settings, volumes and the claims on them. What is there stays as it is. */
-export async function seedLonghorn(api: KubeApi, longhorn: LonghornClusterDescription): Promise<void> {
-  for (const definition of longhornDefinitions()) await createOnce(api, customResourceDefinitions, definition)
+/**
+ * Creates Longhorn's kinds, settings, volumes and the claims on them. What is there stays as it is.
+ *
+ * `definitions`: `present` where Longhorn's own are in the cluster already, in whatever version; then none is added to them.
+ */
+export async function seedLonghorn(
+  api: KubeApi,
+  longhorn: LonghornClusterDescription,
+  { definitions = 'made' }: { readonly definitions?: 'made' | 'present' } = {},
+): Promise<void> {
+  for (const definition of definitions === 'made' ? longhornDefinitions() : [])
+    await createOnce(api, customResourceDefinitions, definition)
   const claimed = longhorn.volumes.flatMap(({ claim }) => claim?.namespace ?? [])
-  for (const name of new Set([longhornNamespace, ...claimed])) {
+  for (const name of new Set([longhorn.namespace, ...claimed])) {
     await createOnce(api, namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   }
   for (const setting of buildSettings(longhorn)) await createOnce(api, longhornSettings, setting)
@@ -45,8 +54,10 @@ export async function seedLonghorn(api: KubeApi, longhorn: LonghornClusterDescri
 }
 
 async function seedVolumes(api: KubeApi, longhorn: LonghornClusterDescription): Promise<void> {
+  const settings = firstSettings(longhorn)
   for (const description of buildLonghornDescription(longhorn).volumes ?? []) {
-    const volume = await createOnce(api, longhornVolumes, buildVolume(description, longhornNamespace))
+    const built = buildVolume(description, { namespace: longhorn.namespace, settings })
+    const volume = await createOnce(api, longhornVolumes, built)
     const { attachedTo } = longhorn.volumes.find(({ name }) => name === description.name) ?? {}
     if (attachedTo === undefined) continue
     const ticket = { id: byHand, type: ticketTypes.api, nodeID: attachedTo }

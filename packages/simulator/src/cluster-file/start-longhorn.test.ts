@@ -4,15 +4,23 @@ import {
   longhornSettings,
   longhornVolumes,
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
-import { pods } from '@cofferdam/kubernetes/api/resources.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import {
+  customResourceDefinitions,
+  namespaces,
+  podDisruptionBudgets,
+  pods,
+} from '@cofferdam/kubernetes/api/resources.ts'
 import { persistentVolumeClaims } from '@cofferdam/kubernetes/api/storage.ts'
 import { afterEach, expect, it } from 'vitest'
+import { releasedDefinitions, releasedKinds } from '../world/longhorn/testing/released-definitions.ts'
 import { startWorld } from '../world/start-world.ts'
 import { openScenario } from '../world/testing/scenario.ts'
 import { persistentVolumes, storageClasses } from './build-longhorn.ts'
 import { parseClusterFile } from './cluster-file.ts'
 import type { LonghornClusterDescription } from './describe-longhorn.ts'
 import { seedCluster } from './seed-cluster.ts'
+import { seedLonghorn } from './seed-longhorn.ts'
 import { startLonghorn } from './start-longhorn.ts'
 
 const namespace = longhornNamespace
@@ -132,4 +140,29 @@ it('a second seeding changes nothing', async () => {
   const { version } = server
   await seedCluster(api, description)
   expect(server.version).toBe(version)
+})
+
+it('all of it is in the namespace that the file names, and it works there as anywhere', async () => {
+  const { api, list, seconds, longhorn, failures } = await open(
+    '{ namespace: storage, drainHandling: longhorn, volumes: [{ name: db, attachedBy: shop/cart, replicas: 2 }] }',
+  )
+  await seconds(60)
+  expect([await longhorn.observeMissing(), failures]).toEqual([[], []])
+  expect((await api.get(longhornVolumes, { namespace: 'storage', name: 'db' })).status?.state).toBe('attached')
+  for (const type of [...releasedKinds, podDisruptionBudgets]) {
+    const places = new Set((await list<KubeObject>(type)).map(({ metadata }) => metadata.namespace))
+    expect([type.kind, [...places]]).toEqual([type.kind, ['storage']])
+  }
+  await expect(api.get(namespaces, { name: longhornNamespace })).rejects.toMatchObject({ reason: 'NotFound' })
+})
+
+it("nothing is added to Longhorn's own definitions where they are there before it", async () => {
+  const { api } = openScenario()
+  const definitions = releasedDefinitions('1.12')
+  for (const definition of definitions) await api.create(customResourceDefinitions, definition)
+  const { longhorn } = describeCluster('{ volumes: [{ name: db }] }')
+  await seedLonghorn(api, longhorn as LonghornClusterDescription, { definitions: 'present' })
+  const { items } = await api.list(customResourceDefinitions)
+  expect(items.map(({ metadata }) => metadata.name)).toEqual(definitions.map(({ metadata }) => metadata.name).sort())
+  expect((await api.get(longhornVolumes, { namespace, name: 'db' })).spec?.numberOfReplicas).toBe(3)
 })

@@ -1,6 +1,5 @@
 import {
   longhornInstanceManagers,
-  longhornNamespace,
   longhornReplicas,
   longhornVolumes,
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
@@ -29,7 +28,7 @@ export function startLonghorn(
   const { views, kubelet } = world
   const isOn = (node: string) => kubelet.isOn(node)
   const simulated = createSimulatedLonghorn({ api, clock, random, views, isOn }, buildLonghornDescription(longhorn))
-  const namespace = longhornNamespace
+  const { namespace } = longhorn
   return {
     async observeMissing() {
       const [managers, volumes, replicas, budgets] = await Promise.all([

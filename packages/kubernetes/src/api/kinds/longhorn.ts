@@ -80,6 +80,8 @@ export interface LonghornReplica extends KubeObject {
   readonly status?: {
     readonly ownerID?: string
     readonly currentState?: 'running' | 'stopped' | 'starting' | 'stopping' | 'error' | 'unknown'
+    /** Image it runs with; '' while it is stopped. */
+    readonly currentImage?: string
     readonly instanceManagerName?: string
     /** Before 1.6; removed in 1.10. */
     readonly evictionRequested?: boolean
@@ -150,6 +152,8 @@ export interface LonghornVolume extends KubeObject {
 export interface LonghornEngine extends KubeObject {
   readonly spec?: {
     readonly volumeName?: string
+    readonly volumeSize?: string
+    readonly dataEngine?: LonghornDataEngine
     readonly nodeID?: string
     readonly desireState?: 'running' | 'stopped'
     readonly active?: boolean
@@ -164,6 +168,24 @@ export interface LonghornEngine extends KubeObject {
     readonly rebuildStatus?: Readonly<
       Record<string, { readonly progress?: number; readonly isRebuilding?: boolean; readonly error?: string }>
     >
+  }
+}
+
+/** A version of the engine, named after the hash of its image: where it can be started. */
+export interface LonghornEngineImage extends KubeObject {
+  readonly spec?: { readonly image?: string }
+  readonly status?: {
+    readonly ownerID?: string
+    readonly state?: 'deploying' | 'deployed' | 'incompatible' | 'error'
+    /** How many objects run with it, or should. */
+    readonly refCount?: number
+    /** RFC 3339; '' while anything runs with it. */
+    readonly noRefSince?: string
+    readonly incompatible?: boolean
+    /** By node. */
+    readonly nodeDeploymentMap?: Readonly<Record<string, boolean>>
+    readonly conditions?: readonly Condition[]
+    readonly version?: string
   }
 }
 
@@ -187,11 +209,17 @@ export interface LonghornVolumeAttachment extends KubeObject {
 
 const longhorn = { group: 'longhorn.io', version: 'v1beta2', namespaced: true }
 
+/** Where Longhorn is unless it was installed elsewhere. */
 export const longhornNamespace = 'longhorn-system'
 export const longhornSettings: ResourceType<LonghornSetting> = { ...longhorn, plural: 'settings', kind: 'Setting' }
 export const longhornNodes: ResourceType<LonghornNode> = { ...longhorn, plural: 'nodes', kind: 'Node' }
 export const longhornReplicas: ResourceType<LonghornReplica> = { ...longhorn, plural: 'replicas', kind: 'Replica' }
 export const longhornEngines: ResourceType<LonghornEngine> = { ...longhorn, plural: 'engines', kind: 'Engine' }
+export const longhornEngineImages: ResourceType<LonghornEngineImage> = {
+  ...longhorn,
+  plural: 'engineimages',
+  kind: 'EngineImage',
+}
 export const longhornVolumes: ResourceType<LonghornVolume> = { ...longhorn, plural: 'volumes', kind: 'Volume' }
 export const longhornInstanceManagers: ResourceType<LonghornInstanceManager> = {
   ...longhorn,

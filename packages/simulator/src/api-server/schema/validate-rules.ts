@@ -32,9 +32,11 @@ function checkRules(value: unknown, previous: unknown, node: CompiledSchema, wal
   }
   const before = typeof previous === 'object' && previous !== null ? (previous as Record<string, unknown>) : undefined
   for (const field in value) {
-    const child = node.properties.get(field) ?? node.additional
+    const described = node.properties.get(field)
+    const child = described ?? node.additional
     if (child === undefined) continue
-    walk.path.push(field)
+    // Other rules of a schema write keys of maps as fields; those in CEL do not.
+    walk.path.push(described === undefined ? { key: field } : field)
     checkRules((value as Record<string, unknown>)[field], before?.[field], child, walk)
     walk.path.pop()
   }

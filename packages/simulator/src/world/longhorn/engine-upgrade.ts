@@ -2,6 +2,7 @@ import { type LonghornReplica, longhornReplicas } from '@cofferdam/kubernetes/ap
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { randomSuffix } from '@cofferdam/kubernetes/runtime/random.ts'
 import { deleteExactly } from '../actor.ts'
+import { isImageReady } from './engine-images.ts'
 import { hostFor, isUpgrading, replicasOf, type VolumeContext, writeReplica } from './volume-context.ts'
 import { isSet } from './volume-facts.ts'
 import { buildReplicaClone } from './volume-objects.ts'
@@ -19,6 +20,7 @@ export async function upgradeEngine(context: VolumeContext): Promise<void> {
     await removeInactive(context)
     return
   }
+  if (!isThere(context)) return
   if (notes.state === 'detached') {
     await removeInactive(context)
     for (const replica of active(context)) await writeReplica(context, replica, { image: volume.spec?.image ?? '' })
@@ -84,20 +86,27 @@ async function changeOver(context: VolumeContext, sinceMs: number): Promise<void
   context.again(1)
 }
 
+/** Whether the new image can be started wherever the volume has something. */
+function isThere(context: VolumeContext): boolean {
+  const { ports, volume, notes } = context
+  const { image = '', dataEngine } = volume.spec ?? {}
+  if (dataEngine === 'v2') return true
+  const places = [...active(context).map(({ spec }) => spec?.nodeID), notes.node].filter((node) => node !== undefined)
+  return places.every((node) => isImageReady(ports, image, node))
+}
+
 /** What an upgrade leaves over, whether it came to its end or not. */
 async function removeInactive(context: VolumeContext): Promise<void> {
   const { tools, data } = context.ports
   for (const replica of replicasOf(context)) {
-    if (replica.spec?.active !== false || replica.metadata.deletionTimestamp !== undefined) continue
+    if (replica.spec?.active !== false) continue
     data.stopReplica(replica.metadata.name)
     await deleteExactly(tools, longhornReplicas, replica)
   }
 }
 
 function active(context: VolumeContext): LonghornReplica[] {
-  return replicasOf(context).filter(
-    ({ metadata, spec }) => spec?.active !== false && metadata.deletionTimestamp === undefined,
-  )
+  return replicasOf(context).filter(({ spec }) => spec?.active !== false)
 }
 
 function doubleOf(context: VolumeContext, replica: LonghornReplica): LonghornReplica | undefined {

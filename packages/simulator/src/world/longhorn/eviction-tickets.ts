@@ -38,11 +38,12 @@ export function startEvictionTickets(ports: EvictionTicketsPorts): void {
     const id = evictionTicketId(name)
     const held = attachment.spec?.attachmentTickets?.[id]
     const found = [...ofVolume(name)]
-    const isEvicting = found.some(({ spec }) => spec?.evictionRequested === true)
-    if (!isEvicting && held !== undefined) await write(volume, { [id]: null })
-    if (!isEvicting || held !== undefined || volume.status?.robustness === 'faulted' || !hasPlace(volume, found)) return
-    const nodeID = chooseNode(volume)
-    if (nodeID === undefined) return
+    const isWanted = found.some(({ spec }) => spec?.evictionRequested === true)
+    const isPossible = isWanted && volume.status?.robustness !== 'faulted' && hasPlace(volume, found)
+    const isKept = isPossible || (isWanted && ports.attachTo === 'owner')
+    if (!isKept && held !== undefined) await write(volume, { [id]: null })
+    const nodeID = isPossible ? chooseNode(volume, held?.nodeID) : undefined
+    if (nodeID === undefined || nodeID === '' || nodeID === held?.nodeID) return
     await write(volume, { [id]: { id, type: ticketTypes.eviction, nodeID, parameters: { disableFrontend: 'any' } } })
   }
 
@@ -51,24 +52,26 @@ export function startEvictionTickets(ports: EvictionTicketsPorts): void {
     attachments.record(await tools.api.patch(longhornVolumeAttachments, keyOf(volume), { type: 'merge', body }))
   }
 
-  /** A rebuild that is already under way has its place. */
+  /** Longhorn forgets here that a strict-local replica cannot leave its node, and that a rebuild under way has its place already. */
   function hasPlace(volume: LonghornVolume, found: readonly LonghornReplica[]): boolean {
+    const isExact = ports.attachTo === 'healthy'
     const staying = found.filter(({ spec }) => spec?.evictionRequested !== true && (spec?.failedAt ?? '') === '')
-    if (staying.length >= (volume.spec?.numberOfReplicas ?? 3)) return true
-    const isPinned = volume.spec?.dataLocality === 'strict-local'
+    if (isExact && staying.length >= (volume.spec?.numberOfReplicas ?? 3)) return true
+    const isPinned = isExact && volume.spec?.dataLocality === 'strict-local'
     const options = { hardNode: isPinned ? found[0]?.spec?.nodeID : undefined, ignoresReusable: false }
     return placeReplica({
       request: placementRequest(ports, volume, options),
-      nodes: placementNodes(ports, volume.spec?.dataEngine ?? 'v1'),
+      nodes: placementNodes(ports, volume),
       replicas: placedReplicas(ports, volume, found),
     }).isPlaced
   }
 
-  function chooseNode(volume: LonghornVolume): string | undefined {
+  function chooseNode(volume: LonghornVolume, held: string | undefined): string | undefined {
     const { currentNodeID, ownerID } = volume.status ?? {}
+    if (ports.attachTo === 'owner') return ownerID
+    if (held !== undefined) return held
     if (currentNodeID !== undefined && currentNodeID !== '') return currentNodeID
-    if (ports.attachTo === 'owner' || ownerID === undefined) return ownerID
-    const well = placementNodes(ports, volume.spec?.dataEngine ?? 'v1').filter(
+    const well = placementNodes(ports, volume).filter(
       ({ name, canStart }) => canStart && kubeNodes.get(name)?.spec?.unschedulable !== true && isReady(name),
     )
     return well.find(({ name }) => name === ownerID)?.name ?? well.map(({ name }) => name).sort()[0]

@@ -214,6 +214,59 @@ describe('evictions of detached volumes', () => {
     stop()
   })
 
+  it('those for which there is no room, no disk or no node with their tag elsewhere are not attached either, and stay as they are', async () => {
+    const disk = { name: 'default-disk', maximumBytes: 100 * gibibyte }
+    const one = { numberOfReplicas: 1, placedOn: ['node-1'], filled: 0.1 }
+    const fixture = await openLonghorn({
+      nodes: {
+        'node-1': { tags: ['gold'], disks: [{ ...disk, tags: ['ssd'] }] },
+        'node-2': { disks: [{ ...disk, reservedBytes: 45 * gibibyte }] },
+      },
+      volumes: [
+        { ...one, name: 'big', sizeBytes: 60 * gibibyte },
+        { ...one, name: 'fast', diskSelector: ['ssd'] },
+        { ...one, name: 'gold', nodeSelector: ['gold'] },
+        { ...one, name: 'plain' },
+      ],
+    })
+    const { api, volume, cordon, placesOf, requestEviction, seconds, until, stop } = fixture
+    const stuck = ['big', 'fast', 'gold']
+    const before = await Promise.all(stuck.map((name) => namesOf(fixture, name)))
+    await cordon('node-1')
+    await requestEviction('node-1')
+    await until(async () => (await placesOf('plain')).join() === 'node-2')
+    await seconds(65)
+    expect(await Promise.all(stuck.map((name) => namesOf(fixture, name)))).toEqual(before)
+    for (const name of stuck) {
+      expect((await volume(name)).status?.state).toBe('detached')
+      expect((await api.get(longhornVolumeAttachments, { namespace, name })).spec?.attachmentTickets).toEqual({})
+    }
+    stop()
+  })
+
+  it.each([
+    ['owner', 'stays attached, as with every released Longhorn, until the wish is taken back', 'attached'],
+    ['healthy', 'is detached again', 'detached'],
+  ] as const)('%s: one whose place is gone before its copy was made %s', async (attachForEviction, _what, state) => {
+    const fixture = await openLonghorn({
+      attachForEviction,
+      settings: { 'concurrent-replica-rebuild-per-node-limit': '0' },
+      volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.5 }],
+    })
+    const { api, volume, requestEviction, seconds, until, stop } = fixture
+    await requestEviction('node-1')
+    await until(async () => (await volume('db')).status?.state === 'attached')
+    const body = { spec: { allowScheduling: false } }
+    for (const name of ['node-1', 'node-3'])
+      await api.patch(longhornNodes, { namespace, name }, { type: 'merge', body })
+    await seconds(65)
+    expect((await volume('db')).status?.state).toBe(state)
+    await requestEviction('node-1', false)
+    await until(async () => (await volume('db')).status?.state === 'detached')
+    expect((await api.get(longhornVolumeAttachments, { namespace, name: 'db' })).spec?.attachmentTickets).toEqual({})
+    stop()
+  })
+
   it('with rebuilds switched off it waits attached, and detaches when the wish is taken back (row 42)', async () => {
     const fixture = await openLonghorn({
       settings: { 'concurrent-replica-rebuild-per-node-limit': '0' },

@@ -4,6 +4,7 @@ import {
   type LonghornInstanceManager,
   longhornInstanceManagers,
   longhornNodes,
+  longhornSettings,
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
@@ -12,8 +13,10 @@ import { isFinished, isRunningAndReady, isTerminating } from '../pod-facts.ts'
 import { controllerReference } from '../workloads/owned-pods.ts'
 import type { DataPlane } from './data-plane.ts'
 import { type InstanceManagerPlace, instanceManagerLabels, instanceManagerName } from './instance-manager-name.ts'
+import { managerImageSetting } from './longhorn-description.ts'
 import type { ProcessHosts } from './process-hosts.ts'
 import { isSameValue } from './same-value.ts'
+import { engineName } from './volume-objects.ts'
 
 export interface InstanceManagersPorts {
   readonly tools: ActorTools
@@ -41,7 +44,8 @@ export function startInstanceManagers(ports: InstanceManagersPorts): { readonly 
   const ours = tools.views.of(longhornNodes)
   const managers = tools.views.of(longhornInstanceManagers)
   const onNode = managers.indexBy('node', ({ spec }) => [spec?.nodeID ?? ''])
-  const queue = tools.queue({ needs: [nodeView, podView, ours, managers], work: reconcile })
+  const settings = tools.views.of(longhornSettings)
+  const queue = tools.queue({ needs: [nodeView, podView, ours, managers, settings], work: reconcile })
 
   async function reconcile(node: string): Promise<void> {
     if (ours.get(`${namespace}/${node}`) === undefined) return
@@ -113,14 +117,17 @@ export function startInstanceManagers(ports: InstanceManagersPorts): { readonly 
   async function report(manager: LonghornInstanceManager, currentState: State): Promise<void> {
     const { name } = manager.metadata
     const { nodeID: ownerID = '', dataEngine } = manager.spec ?? {}
-    const running = { status: { state: 'running' } }
+    const running = (process: string, type: 'engine' | 'replica') =>
+      [
+        process,
+        { spec: { name: process, dataEngine: dataEngine ?? 'v1' }, status: { state: 'running', type } },
+      ] as const
     const status = {
       ...manager.status,
       ownerID,
       currentState,
-      instanceEngines: Object.fromEntries(data.enginesIn(name).map((volume) => [`${volume}-e-0`, running])),
-      ...(dataEngine === 'v2' ? { instanceEngineFrontends: {} } : {}),
-      instanceReplicas: Object.fromEntries(data.replicasIn(name).map((replica) => [replica, running])),
+      instanceEngines: Object.fromEntries(data.enginesIn(name).map((volume) => running(engineName(volume), 'engine'))),
+      instanceReplicas: Object.fromEntries(data.replicasIn(name).map((replica) => running(replica, 'replica'))),
     }
     if (isSameValue(status, manager.status)) return
     await writeStatus(tools, longhornInstanceManagers, manager, status)
@@ -139,6 +146,11 @@ export function startInstanceManagers(ports: InstanceManagersPorts): { readonly 
   tools.onStop(ours.subscribe(({ after, before }) => queue.add((after ?? before)?.metadata.name ?? '')))
   tools.onStop(nodeView.subscribe(({ key, before, after }) => void (isRelevant(before, after) && queue.add(key))))
   tools.onStop(managers.subscribe(({ before, after }) => queue.add((after ?? before)?.spec?.nodeID ?? '')))
+  tools.onStop(
+    settings.subscribe(({ key }) => {
+      if (key === `${namespace}/${managerImageSetting}`) enqueueAll()
+    }),
+  )
   tools.every(ports.resyncMs, enqueueAll)
   return { enqueue: (node) => queue.add(node) }
 }

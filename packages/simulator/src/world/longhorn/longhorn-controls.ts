@@ -1,7 +1,10 @@
+import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import {
   type LonghornReplica,
+  longhornEngineImages,
   longhornReplicas,
+  longhornSettings,
   longhornVolumeAttachments,
   longhornVolumes,
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
@@ -10,6 +13,9 @@ import type { ActorTools } from '../actor.ts'
 import { ticketTypes } from './attachment-tickets.ts'
 import { drawBytes } from './data-blocks.ts'
 import type { DataPlane, VerifiedReplica } from './data-plane.ts'
+import { buildEngineImage } from './engine-images.ts'
+import { isGoing } from './finalizer.ts'
+import { managerImageSetting } from './longhorn-description.ts'
 import { isSet } from './volume-facts.ts'
 
 export interface Verification {
@@ -35,16 +41,19 @@ export interface LonghornControls {
   detach(volume: string, by?: 'workload' | 'ui'): Promise<void>
   /** Sets the rate of every rebuild, in bytes per second; 0 stops them. */
   setRate(bytesPerSecond: number): void
-  /** Everything that starts from now on runs in instance managers of this image. */
-  setImage(image: string): void
+  /** Changes the setting: everything that starts from then on runs in instance managers of this image. */
+  setImage(image: string): Promise<void>
   setDelta(isOn: boolean): void
-  /** Lets a volume run with another engine image, live where it is attached: each replica gets a double for a while. */
+  /**
+   * Lets a volume run with another engine image, of which an object is made where there is none. Live where the volume is attached:
+   * each replica gets a double for a while.
+   */
   upgradeEngine(volume: string, image: string): Promise<void>
   /** Stops or starts Longhorn's manager on one node; instance managers and their processes live on. */
   setManager(node: string, isOn: boolean): void
 }
 
-interface ControlPorts extends Pick<LonghornControls, 'setRate' | 'setImage' | 'setDelta'> {
+interface ControlPorts extends Pick<LonghornControls, 'setRate' | 'setDelta'> {
   readonly tools: ActorTools
   readonly namespace: string
   readonly data: DataPlane
@@ -58,8 +67,9 @@ interface ControlPorts extends Pick<LonghornControls, 'setRate' | 'setImage' | '
 
 const ticketIds = { workload: 'csi-workload', ui: 'longhorn-ui' }
 
-function isWhole({ active, healthyAt, failedAt }: NonNullable<LonghornReplica['spec']>): boolean {
-  return active !== false && isSet(healthyAt) && !isSet(failedAt)
+function isWhole(replica: LonghornReplica): boolean {
+  const { active, healthyAt, failedAt } = replica.spec ?? {}
+  return !isGoing(replica) && active !== false && isSet(healthyAt) && !isSet(failedAt)
 }
 
 export function createLonghornControls(ports: ControlPorts): LonghornControls {
@@ -71,7 +81,7 @@ export function createLonghornControls(ports: ControlPorts): LonghornControls {
     const isUsed = (replica: string) =>
       !data.hasCrashed(replica) && (data.engineOf(volume) === undefined || data.modesOf(volume).get(replica) === 'RW')
     return [...replicaView.values()]
-      .filter(({ spec }) => spec?.volumeName === volume && isWhole(spec))
+      .filter((replica) => replica.spec?.volumeName === volume && isWhole(replica))
       .map(({ metadata }) => metadata.name)
       .filter(isUsed)
       .sort()
@@ -120,9 +130,15 @@ export function createLonghornControls(ports: ControlPorts): LonghornControls {
     },
     detach: (volume, by = 'workload') => writeTickets(volume, { [ticketIds[by]]: null }),
     setRate: ports.setRate,
-    setImage: ports.setImage,
+    async setImage(value) {
+      const key = { namespace, name: managerImageSetting }
+      await tools.api.patch(longhornSettings, key, { type: 'merge', body: { value } })
+    },
     setDelta: ports.setDelta,
     async upgradeEngine(volume, image) {
+      await tools.api.create(longhornEngineImages, buildEngineImage(image, namespace)).catch((error: unknown) => {
+        if (!hasReason(error, 'AlreadyExists')) throw error
+      })
       await tools.api.patch(longhornVolumes, { namespace, name: volume }, { type: 'merge', body: { spec: { image } } })
     },
     setManager(node, isOn) {

@@ -48,8 +48,9 @@ export interface LonghornTimings {
 export type LonghornController = 'volume' | 'node' | 'instance-manager' | 'attachment' | 'eviction'
 
 export interface LonghornDescription {
+  /** Default: longhorn-system. */
   readonly namespace?: string
-  /** Image of instance managers. */
+  /** Image of instance managers, unless the settings name one. */
   readonly image?: string
   readonly dataEngines?: readonly LonghornDataEngine[]
   /** On every node that does not say otherwise. */
@@ -61,8 +62,10 @@ export interface LonghornDescription {
   readonly settings?: Readonly<Record<string, string | null>>
   readonly timings?: Partial<LonghornTimings>
   /**
-   * Where detached volumes are attached so that they can rebuild: on the node that owns them, as Longhorn does, or on one
-   * that is well. `nobody`: Longhorn attaches none for that; whoever moves replicas makes the tickets.
+   * How detached volumes are attached so that they can rebuild. `owner`: as Longhorn does, on the node that owns them, where any disk would
+   * do for another replica, and until no replica is to go any more, even where that disk is gone meanwhile. `healthy`: better, on a
+   * node that is well, and only as long as the replica that is to go has a place. `nobody`: Longhorn attaches none for that; whoever
+   * moves replicas makes the tickets.
    */
   readonly attachForEviction?: 'owner' | 'healthy' | 'nobody'
   /**
@@ -85,7 +88,13 @@ export const gibibyte = 1024 ** 3
 
 export const defaultImage = 'longhornio/longhorn-instance-manager:v1.12.1'
 
-export const defaultEngineImage = 'longhornio/longhorn-engine:v1.12.1'
+export const engineImageSetting = 'default-engine-image'
+export const managerImageSetting = 'default-instance-manager-image'
+
+/** The setting with the image that new volumes run with: the second data engine lives in the instance manager itself. */
+export function imageSettingOf(dataEngine: LonghornDataEngine = 'v1'): string {
+  return dataEngine === 'v2' ? managerImageSetting : engineImageSetting
+}
 
 export const defaultDisks: readonly DiskDescription[] = [{ name: 'default-disk', maximumBytes: 100 * gibibyte }]
 
@@ -101,13 +110,22 @@ export const defaultTimings: LonghornTimings = {
   staleReplicaMs: 30 * 60_000,
 }
 
+/** What an installation begins with: the settings that it describes, and the defaults for the others. */
+export function firstSettings({
+  image = defaultImage,
+  settings,
+}: Pick<LonghornDescription, 'image' | 'settings'>): Readonly<Record<string, string | null>> {
+  return { ...defaultSettings, [managerImageSetting]: image, ...settings }
+}
+
 /** What every installation begins with. */
 export const defaultSettings: Readonly<Record<string, string>> = {
   'allow-volume-creation-with-degraded-availability': 'true',
   'auto-salvage': 'true',
   'concurrent-replica-rebuild-per-node-limit': '5',
   'default-data-locality': 'disabled',
-  'default-instance-manager-image': defaultImage,
+  [engineImageSetting]: 'longhornio/longhorn-engine:v1.12.1',
+  [managerImageSetting]: defaultImage,
   'default-replica-count': '3',
   'detach-manually-attached-volumes-when-cordoned': 'false',
   'disable-scheduling-on-cordoned-node': 'true',

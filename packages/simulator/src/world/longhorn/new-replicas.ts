@@ -80,9 +80,7 @@ export async function addBetterReplica(context: VolumeContext): Promise<void> {
   const { ports, volume } = context
   const facts = factsOf(context)
   if (whyNoneNow(facts, ports.settings.number('concurrent-replica-rebuild-per-node-limit')) !== undefined) return
-  const nodes = placementNodes(ports, volume.spec?.dataEngine ?? 'v1').filter(
-    ({ isOpen, canStart }) => isOpen && canStart,
-  )
+  const nodes = placementNodes(ports, volume).filter(({ isOpen, canStart }) => isOpen && canStart)
   for (const onlyOn of betterPlaces(facts, nodes)) {
     const place = findPlace(context, { onlyOn, ignoresReusable: false })
     if (!place.isPlaced) continue
@@ -102,7 +100,7 @@ function findPlace(
   const { ports, volume, notes } = context
   return placeReplica({
     request: placementRequest(ports, volume, { ...options, attachedTo: notes.node }),
-    nodes: placementNodes(ports, volume.spec?.dataEngine ?? 'v1'),
+    nodes: placementNodes(ports, volume),
     replicas: placedReplicas(ports, volume, replicasOf(context)),
   })
 }

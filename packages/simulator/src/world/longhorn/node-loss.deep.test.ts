@@ -58,7 +58,7 @@ describe('instance managers', () => {
     const { controls, seconds, stop } = fixture
     await controls.attach('db', 'node-1')
     await seconds(5)
-    controls.setImage('longhornio/longhorn-instance-manager:next')
+    await controls.setImage('longhornio/longhorn-instance-manager:next')
     await seconds(60)
     expect(await managerOn(fixture, 'node-1')).toEqual(['running', 'running'])
     expect(await managerOn(fixture, 'node-2')).toEqual(['running'])

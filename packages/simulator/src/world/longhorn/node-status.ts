@@ -14,6 +14,7 @@ import { randomUid } from '@cofferdam/kubernetes/runtime/random.ts'
 import { type ActorTools, writeStatus } from '../actor.ts'
 import { withCondition } from '../conditions.ts'
 import type { DataPlane } from './data-plane.ts'
+import { isGoing, letGo, longhornFinalizers } from './finalizer.ts'
 import { type DiskDescription, defaultDisks, gibibyte, type LonghornDescription } from './longhorn-description.ts'
 import { isSameValue } from './same-value.ts'
 import type { SettingsReader } from './settings.ts'
@@ -50,6 +51,10 @@ export function startNodeStatus(ports: NodeStatusPorts): { readonly enqueue: (no
       if (kubeNode === undefined || (description.nodes !== undefined && description.nodes[name] === undefined)) return
       ours.record(await tools.api.create(longhornNodes, buildNode(name, namespace, description)))
       queue.add(name)
+      return
+    }
+    if (isGoing(node)) {
+      await letGo(tools, longhornNodes, node)
       return
     }
     const status = buildStatus(node, kubeNode)
@@ -164,7 +169,7 @@ function buildNode(name: string, namespace: string, description: LonghornDescrip
   return {
     apiVersion: 'longhorn.io/v1beta2',
     kind: 'Node',
-    metadata: { name, namespace },
+    metadata: { name, namespace, finalizers: longhornFinalizers },
     spec: {
       name,
       allowScheduling: true,

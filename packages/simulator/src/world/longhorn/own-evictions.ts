@@ -6,10 +6,12 @@ import {
   longhornNodes,
   longhornReplicas,
   longhornSettings,
+  longhornVolumes,
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import { type ActorTools, writeStatus } from '../actor.ts'
+import { isLinkedClone } from './linked-clone.ts'
 import { hasProtectedCopyElsewhere, type ProtectionPorts } from './protected-replicas.ts'
 import type { SettingsReader } from './settings.ts'
 
@@ -36,7 +38,8 @@ export function startOwnEvictions(ports: OwnDrainPorts): void {
   const replicas = tools.views.of(longhornReplicas)
   const managers = tools.views.of(longhornInstanceManagers)
   const budgets = tools.views.of(podDisruptionBudgets)
-  const queue = tools.queue({ needs: [kubeNodes, ours, replicas, managers, budgets], work: reconcile })
+  const volumes = tools.views.of(longhornVolumes)
+  const queue = tools.queue({ needs: [kubeNodes, ours, replicas, volumes, managers, budgets], work: reconcile })
 
   async function reconcile(name: string): Promise<void> {
     const node = ours.get(`${namespace}/${name}`)
@@ -71,7 +74,8 @@ export function startOwnEvictions(ports: OwnDrainPorts): void {
     if (replica === undefined) return false
     const volume = replica.spec?.volumeName ?? ''
     const { isRequested, event } = judge({ node, kubeNode, isAsked, volume })
-    if ((replica.spec?.evictionRequested ?? false) === isRequested) return isRequested
+    const { evictionRequested: isFlagged = false } = replica.spec ?? {}
+    if (isFlagged === isRequested || isLinkedClone(volumes.get(`${namespace}/${volume}`))) return isFlagged
     const spec = { ...replica.spec, evictionRequested: isRequested }
     replicas.record(await tools.api.update(longhornReplicas, { ...replica, spec }))
     const where = `replica ${name} from node ${node.metadata.name} and disk ${diskUUID}`

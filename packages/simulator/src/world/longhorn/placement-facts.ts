@@ -8,7 +8,10 @@ import {
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { Views } from '../actor.ts'
+import { isImageReady } from './engine-images.ts'
+import { isGoing } from './finalizer.ts'
 import { instanceManagerName } from './instance-manager-name.ts'
+import { disksOfSource } from './linked-clone.ts'
 import type { PlacedReplica, PlacementNode, PlacementRequest } from './replica-scheduler.ts'
 import type { SettingsReader } from './settings.ts'
 import { mayComeBack } from './volume-decisions.ts'
@@ -21,9 +24,11 @@ export interface PlacementFactsPorts {
   readonly image: () => string
 }
 
-/** The nodes as the scheduler of replicas sees them. */
-export function placementNodes(ports: PlacementFactsPorts, dataEngine: 'v1' | 'v2'): PlacementNode[] {
+/** The nodes as the scheduler of replicas sees them for this volume. */
+export function placementNodes(ports: PlacementFactsPorts, volume: LonghornVolume): PlacementNode[] {
   const { views, namespace, image } = ports
+  const dataEngine = volume.spec?.dataEngine ?? 'v1'
+  const engineImage = volume.status?.currentImage || volume.spec?.image || ''
   const managers = views.of(longhornInstanceManagers)
   const onDisk = views.of(longhornReplicas).indexBy('disk', ({ spec }) => [spec?.diskID ?? ''])
   return [...views.of(longhornNodes).values()].map((node) => {
@@ -34,7 +39,8 @@ export function placementNodes(ports: PlacementFactsPorts, dataEngine: 'v1' | 'v
       zone: node.status?.zone ?? '',
       tags: node.spec?.tags ?? [],
       isOpen: isOpenNode(node),
-      canStart: manager?.status?.currentState === 'running',
+      canStart:
+        manager?.status?.currentState === 'running' && (dataEngine === 'v2' || isImageReady(ports, engineImage, name)),
       disks: Object.entries(node.spec?.disks ?? {}).flatMap(([disk, spec]) => {
         const status = node.status?.diskStatus?.[disk]
         if (status?.diskUUID === undefined) return []
@@ -61,7 +67,7 @@ export function placementNodes(ports: PlacementFactsPorts, dataEngine: 'v1' | 'v
 
 function isOpenNode(node: LonghornNode): boolean {
   return (
-    node.metadata.deletionTimestamp === undefined &&
+    !isGoing(node) &&
     node.spec?.allowScheduling !== false &&
     conditionOf(node, 'Ready')?.status === 'True' &&
     conditionOf(node, 'Schedulable')?.status === 'True'
@@ -93,7 +99,7 @@ export function placedReplicas(
 }
 
 export function placementRequest(
-  { settings }: Pick<PlacementFactsPorts, 'settings'>,
+  { settings, views }: Pick<PlacementFactsPorts, 'settings' | 'views'>,
   volume: LonghornVolume,
   options: {
     readonly attachedTo?: string | undefined
@@ -106,6 +112,7 @@ export function placementRequest(
   const isSoft = (own: string | undefined, setting: string) =>
     own === 'enabled' || (own !== 'disabled' && settings.flag(setting))
   const { attachedTo, hardNode, onlyOn, ignoresReusable } = options
+  const onlyDisks = disksOfSource(views, volume)
   return {
     sizeBytes: Number(spec?.size ?? 0),
     actualBytes: volume.status?.actualSize ?? 0,
@@ -117,6 +124,7 @@ export function placementRequest(
     isDiskSoft: isSoft(spec?.replicaDiskSoftAntiAffinity, 'replica-disk-soft-anti-affinity'),
     ...(hardNode === undefined ? {} : { hardNode }),
     ...(onlyOn === undefined ? {} : { onlyOn }),
+    ...(onlyDisks === undefined ? {} : { onlyDisks }),
     ...(attachedTo !== undefined && spec?.dataLocality === 'best-effort' ? { preferredNode: attachedTo } : {}),
     ignoresReusable,
     minimalAvailablePercent: settings.number('storage-minimal-available-percentage'),

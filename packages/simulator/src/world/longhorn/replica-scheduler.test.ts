@@ -59,6 +59,18 @@ interface Row {
 }
 
 const tables: Record<string, Record<string, Row>> = {
+  'linked clones': {
+    'they go where a copy of their source is': {
+      request: { ...hard, onlyDisks: ['b1-d'] },
+      nodes: [node('a1'), node('b1', { disks: [disk('b1-c'), disk('b1-d')] })],
+      expected: 'b1/b1-d',
+    },
+    'and nowhere without one': {
+      request: { ...hard, onlyDisks: [] },
+      nodes: [node('a1'), node('b1')],
+      expected: ['linked clone replica cannot be satisfied'],
+    },
+  },
   'anti-affinity': {
     'a node in a zone without a copy comes before one in a zone that has one': {
       request: zoneSoft,

@@ -18,7 +18,7 @@ export interface PlacementNode {
   readonly tags: readonly string[]
   /** Ready, schedulable, allows scheduling. Only such nodes count as used. */
   readonly isOpen: boolean
-  /** Its instance manager runs, so a replica can start there. */
+  /** Its instance manager runs, and the engine image is there: a replica can start. */
   readonly canStart: boolean
   readonly disks: readonly PlacementDisk[]
 }
@@ -46,6 +46,8 @@ export interface PlacementRequest {
   readonly hardNode?: string
   /** Nor will nodes that are not among these. */
   readonly onlyOn?: readonly string[]
+  /** Nor will disks that are not among these: a linked clone lives beside its source. */
+  readonly onlyDisks?: readonly string[]
   /** Tried before all others. */
   readonly preferredNode?: string
   /** A replica that may come back no longer keeps its place: the time to wait for it is over. */
@@ -68,6 +70,7 @@ const reason = {
   disks: 'disks are unavailable',
   storage: 'insufficient storage',
   tags: 'tags not fulfilled',
+  source: 'linked clone replica cannot be satisfied',
   hardAffinity: 'hard affinity cannot be satisfied',
   diskAffinity: 'no free disk under hard disk anti-affinity',
 }
@@ -133,7 +136,8 @@ function fittingDisks(nodes: readonly PlacementNode[], request: PlacementRequest
   const wantedType = request.dataEngine === 'v2' ? 'block' : 'filesystem'
   return nodes.flatMap((node) =>
     [...node.disks].sort(byUuid).flatMap((disk) => {
-      if (!disk.isOpen || disk.diskType !== wantedType) reasons.add(reason.disks)
+      if (request.onlyDisks?.includes(disk.uuid) === false) reasons.add(reason.source)
+      else if (!disk.isOpen || disk.diskType !== wantedType) reasons.add(reason.disks)
       else if (!hasSpace(disk, request)) reasons.add(reason.storage)
       else if (!hasAll(disk.tags, request.diskSelector)) reasons.add(reason.tags)
       else return [{ node, disk }]

@@ -9,15 +9,18 @@ export interface SettingsReader {
   number(name: string): number
 }
 
-export function createSettingsReader(views: Views, namespace: string): SettingsReader {
-  const text = (name: string) =>
-    views.of(longhornSettings).get(`${namespace}/${name}`)?.value ?? defaultSettings[name] ?? ''
+/** The settings as they are now. `defaults`: what counts where there is no object. */
+export function createSettingsReader(
+  views: Views,
+  { namespace, defaults = defaultSettings }: { namespace: string; defaults?: Readonly<Record<string, string>> },
+): SettingsReader {
+  const text = (name: string) => views.of(longhornSettings).get(`${namespace}/${name}`)?.value ?? defaults[name] ?? ''
   return {
     text,
     flag: (name) => text(name) === 'true',
     number(name) {
       const value = Number(text(name))
-      return Number.isFinite(value) ? value : Number(defaultSettings[name])
+      return Number.isFinite(value) ? value : Number(defaults[name])
     },
   }
 }

@@ -1,10 +1,5 @@
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
-import {
-  longhornNamespace,
-  longhornNodes,
-  longhornSettings,
-  longhornVolumes,
-} from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { longhornNamespace, longhornSettings, longhornVolumes } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { daemonSets, deployments } from '@cofferdam/kubernetes/api/resources.ts'
 import { realRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { type ActorPorts, openTools, Views } from '../actor.ts'
@@ -12,16 +7,25 @@ import { createTimers } from '../ceph/timers.ts'
 import { createControllerCaches } from './controller-caches.ts'
 import { buildCsiDeployments } from './csi-deployments.ts'
 import { DataPlane } from './data-plane.ts'
+import { startEngineImages } from './engine-images.ts'
 import { startEvictionTickets } from './eviction-tickets.ts'
 import { startInstanceManagers } from './instance-managers.ts'
 import { createLonghornControls, type LonghornControls } from './longhorn-controls.ts'
-import { defaultImage, defaultSettings, defaultTimings, type LonghornDescription } from './longhorn-description.ts'
+import {
+  defaultImage,
+  defaultSettings,
+  defaultTimings,
+  firstSettings,
+  type LonghornDescription,
+  managerImageSetting,
+} from './longhorn-description.ts'
 import { buildManagerDaemonSet } from './manager-daemon-set.ts'
 import { startNodeStatus } from './node-status.ts'
 import { startOwnBudgets } from './own-budgets.ts'
 import { startOwnCsiBudgets } from './own-csi-budgets.ts'
 import { startOwnEvictions } from './own-evictions.ts'
 import { ProcessHosts } from './process-hosts.ts'
+import { startSettingStatus } from './setting-status.ts'
 import { createSettingsReader } from './settings.ts'
 import { startVolumes } from './volume-controller.ts'
 import { buildVolume } from './volume-objects.ts'
@@ -60,7 +64,6 @@ export function createSimulatedLonghorn(
   const shape = { count: description.blocks?.count ?? 64, blockBytes: description.blocks?.bytes ?? 4_096 }
   const brokenDisks = new Set<string>()
   const withoutManager = new Set<string>()
-  let image = description.image ?? defaultImage
   let rate = timings.rebuildBytesPerSecond
   let isDelta = false
 
@@ -97,13 +100,12 @@ export function createSimulatedLonghorn(
     eviction: openTools('longhorn-volume-eviction-controller', caches.portsFor('eviction')),
     volume: openTools('longhorn-volume-controller', caches.portsFor('volume')),
   }
-  const settingsOf = (one: { readonly views: Views }) => createSettingsReader(one.views, namespace)
-  const placing = (one: { readonly views: Views }) => ({
-    views: one.views,
-    namespace,
-    settings: settingsOf(one),
-    image: () => image,
-  })
+  const defaults = { ...defaultSettings, [managerImageSetting]: description.image ?? defaultImage }
+  const settingsOf = (one: { readonly views: Views }) => createSettingsReader(one.views, { namespace, defaults })
+  const placing = (one: { readonly views: Views }) => {
+    const settings = settingsOf(one)
+    return { views: one.views, namespace, settings, image: () => settings.text(managerImageSetting) }
+  }
 
   const nodeStatus = startNodeStatus({
     tools: toolsOf.node,
@@ -117,12 +119,13 @@ export function createSimulatedLonghorn(
     withoutManager,
     resyncMs,
   })
+  startSettingStatus({ tools, namespace })
+  startEngineImages({ tools: toolsOf.node, namespace, settings: settingsOf(toolsOf.node), resyncMs })
   const managers = startInstanceManagers({
+    ...placing(toolsOf.manager),
     tools: toolsOf.manager,
-    namespace,
     data,
     hosts,
-    image: () => image,
     dataEngines: description.dataEngines ?? ['v1'],
     resyncMs,
   })
@@ -158,7 +161,7 @@ export function createSimulatedLonghorn(
   void seed().catch((error: unknown) => tools.fail('seed', error))
 
   async function seed(): Promise<void> {
-    const settings = { ...defaultSettings, ...description.settings }
+    const settings = firstSettings(description)
     for (const [name, value] of Object.entries(settings)) {
       if (value === null) continue
       const object = { apiVersion: 'longhorn.io/v1beta2', kind: 'Setting', metadata: { name, namespace }, value }
@@ -171,7 +174,7 @@ export function createSimulatedLonghorn(
       await unlessThere(tools.api.create(deployments, deployment))
     }
     for (const volume of description.volumes ?? []) {
-      await unlessThere(tools.api.create(longhornVolumes, buildVolume(volume, namespace)))
+      await unlessThere(tools.api.create(longhornVolumes, buildVolume(volume, { namespace, settings })))
     }
   }
 
@@ -188,10 +191,6 @@ export function createSimulatedLonghorn(
       enqueueNode: nodeStatus.enqueue,
       setRate(bytesPerSecond) {
         rate = bytesPerSecond
-      },
-      setImage(next) {
-        image = next
-        for (const { metadata } of toolsOf.manager.views.of(longhornNodes).values()) managers.enqueue(metadata.name)
       },
       setDelta(on) {
         isDelta = on

@@ -10,7 +10,9 @@ import type { ActorTools } from '../actor.ts'
 import { compareText } from '../pod-facts.ts'
 import type { Tickets } from './attachment-tickets.ts'
 import type { DataPlane } from './data-plane.ts'
+import { isGoing } from './finalizer.ts'
 import { instanceManagerName } from './instance-manager-name.ts'
+import { isLinkedClone } from './linked-clone.ts'
 import type { LonghornDescription, LonghornTimings } from './longhorn-description.ts'
 import { mayReuse, type PlacementFactsPorts, placementNodes } from './placement-facts.ts'
 import type { ProcessHosts } from './process-hosts.ts'
@@ -71,12 +73,20 @@ export function newNotes(volume: LonghornVolume): VolumeNotes {
   }
 }
 
-/** As they are held now, in the order in which this controller goes through them. */
-export function replicasOf({ ports, volume }: VolumeContext): LonghornReplica[] {
-  const { tools, description } = ports
-  const { name } = volume.metadata
-  const index = tools.views.of(longhornReplicas).indexBy('volume', ({ spec }) => [spec?.volumeName ?? ''])
-  const found = [...index(name)].sort((a, b) => compareText(a.metadata.name, b.metadata.name))
+/** Those that were deleted and wait for Longhorn to let them go. */
+export function goingReplicasOf(context: VolumeContext): LonghornReplica[] {
+  return allReplicasOf(context).filter(isGoing)
+}
+
+function allReplicasOf({ ports, volume }: VolumeContext): LonghornReplica[] {
+  const index = ports.tools.views.of(longhornReplicas).indexBy('volume', ({ spec }) => [spec?.volumeName ?? ''])
+  return [...index(volume.metadata.name)].sort((a, b) => compareText(a.metadata.name, b.metadata.name))
+}
+
+/** As they are held now, but for those that are going, in the order in which this controller goes through them. */
+export function replicasOf(context: VolumeContext): LonghornReplica[] {
+  const { tools, description } = context.ports
+  const found = allReplicasOf(context).filter((replica) => !isGoing(replica))
   if (description.drawnOrder === true) {
     for (let last = found.length - 1; last > 0; last -= 1) {
       const drawn = (tools.random.next() * (last + 1)) | 0
@@ -112,10 +122,11 @@ export function factsOf(context: VolumeContext): VolumeFacts {
   const { ports, volume, notes } = context
   const { name } = volume.metadata
   const modes = ports.data.modesOf(name)
-  const nodes = new Map(placementNodes(ports, volume.spec?.dataEngine ?? 'v1').map((node) => [node.name, node]))
+  const nodes = new Map(placementNodes(ports, volume).map((node) => [node.name, node]))
   return {
     isAttached: notes.state === 'attached',
     mayReuse: mayReuse(ports, volume),
+    isLinkedClone: isLinkedClone(volume),
     isMigrating: (volume.spec?.migrationNodeID ?? '') !== '' || isUpgrading(context),
     wantedCount: wantedCountOf(context),
     localNode: volume.spec?.dataLocality === 'best-effort' ? notes.node : undefined,

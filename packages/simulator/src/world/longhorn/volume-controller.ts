@@ -1,5 +1,6 @@
 import {
   type LonghornVolume,
+  longhornEngineImages,
   longhornEngines,
   longhornInstanceManagers,
   longhornNodes,
@@ -9,11 +10,15 @@ import {
   longhornVolumes,
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
-import { deleteExactly } from '../actor.ts'
+import { writeStatus } from '../actor.ts'
 import { upgradeEngine } from './engine-upgrade.ts'
+import { deleteAndLetGo, isGoing, isHeld, letGo, longhornFinalizers } from './finalizer.ts'
+import { imageSettingOf } from './longhorn-description.ts'
 import { addBetterReplica, createFirstReplicas, replenish } from './new-replicas.ts'
+import { isSameValue } from './same-value.ts'
 import {
   filledShareOf,
+  goingReplicasOf,
   newNotes,
   replicasOf,
   type VolumeContext,
@@ -40,18 +45,20 @@ export function startVolumes(
   const attachments = tools.views.of(longhornVolumeAttachments)
   const managers = tools.views.of(longhornInstanceManagers)
   const nodes = tools.views.of(longhornNodes)
+  const images = tools.views.of(longhornEngineImages)
   const settings = tools.views.of(longhornSettings)
   const held = new Map<string, VolumeNotes>()
-  const needs = [volumes, engines, replicas, attachments, managers, nodes, settings]
+  const needs = [volumes, engines, replicas, attachments, managers, nodes, images, settings]
   // Rebuild slots are counted over all volumes, so volumes are reconciled one after the other.
   const queue = tools.queue({ needs, work: reconcile, concurrency: 1, delayMs: 10 })
 
   async function reconcile(name: string): Promise<void> {
-    const volume = volumes.get(`${namespace}/${name}`)
-    if (volume === undefined || volume.metadata.deletionTimestamp !== undefined) {
-      await removeParts(name)
+    const written = volumes.get(`${namespace}/${name}`)
+    if (written === undefined || isGoing(written)) {
+      await remove(name)
       return
     }
+    const volume = await complete(written)
     let notes = held.get(name)
     if (notes === undefined) {
       notes = newNotes(volume)
@@ -76,13 +83,33 @@ export function startVolumes(
     ports.onReconciled([...touched, nodeBefore, notes.node].filter((node) => node !== undefined))
   }
 
+  /** What Longhorn's webhook adds to a volume that somebody else made. */
+  async function complete(volume: LonghornVolume): Promise<LonghornVolume> {
+    const { image, dataEngine } = volume.spec ?? {}
+    if (isHeld(volume) && isSet(image)) return volume
+    const written = await tools.api.update(longhornVolumes, {
+      ...volume,
+      metadata: {
+        ...volume.metadata,
+        finalizers: [...new Set([...(volume.metadata.finalizers ?? []), ...longhornFinalizers])],
+      },
+      spec: { ...volume.spec, image: image || ports.settings.text(imageSettingOf(dataEngine)) },
+    })
+    volumes.record(written)
+    return written
+  }
+
   async function ensureParts(context: VolumeContext): Promise<void> {
     const { volume } = context
     const { name } = volume.metadata
     data.addVolume(name, filledShareOf(context))
+    const attachment = attachments.get(`${namespace}/${name}`)
+    if (attachment !== undefined) await letGo(tools, longhornVolumeAttachments, attachment)
     if (attachments.get(`${namespace}/${name}`) === undefined) {
       attachments.record(await tools.api.create(longhornVolumeAttachments, buildAttachment(volume)))
     }
+    const engine = engines.get(`${namespace}/${engineName(name)}`)
+    if (engine !== undefined) await letGo(tools, longhornEngines, engine)
     if (engines.get(`${namespace}/${engineName(name)}`) === undefined) {
       engines.record(await tools.api.create(longhornEngines, buildEngine(volume)))
     }
@@ -93,19 +120,30 @@ export function startVolumes(
     }
     const names = new Set(found.map(({ metadata }) => metadata.name))
     for (const replica of data.storesOf(name)) if (!names.has(replica)) data.dropStore(replica)
+    for (const replica of goingReplicasOf(context)) {
+      data.stopReplica(replica.metadata.name)
+      await letGo(tools, longhornReplicas, replica)
+    }
   }
 
-  async function removeParts(name: string): Promise<void> {
+  /** The volume is the last to go: whoever waits for its end finds neither data nor processes after it. */
+  async function remove(name: string): Promise<void> {
+    const volume = volumes.get(`${namespace}/${name}`)
+    if (volume !== undefined && volume.status?.state !== 'deleting') {
+      await writeStatus(tools, longhornVolumes, volume, { ...volume.status, state: 'deleting' })
+    }
     const touched = [held.get(name)?.node, ...data.storesOf(name).map((replica) => data.storeOf(replica)?.node)]
     held.delete(name)
     data.dropVolume(name)
     ports.onReconciled(touched.filter((node) => node !== undefined))
     const index = replicas.indexBy('volume', ({ spec }) => [spec?.volumeName ?? ''])
-    for (const replica of Array.from(index(name))) await deleteExactly(tools, longhornReplicas, replica)
     const engine = engines.get(`${namespace}/${engineName(name)}`)
-    if (engine !== undefined) await deleteExactly(tools, longhornEngines, engine)
+    if (engine !== undefined) await deleteAndLetGo(tools, longhornEngines, engine)
+    for (const replica of Array.from(index(name))) await deleteAndLetGo(tools, longhornReplicas, replica)
     const attachment = attachments.get(`${namespace}/${name}`)
-    if (attachment !== undefined) await deleteExactly(tools, longhornVolumeAttachments, attachment)
+    if (attachment !== undefined) await deleteAndLetGo(tools, longhornVolumeAttachments, attachment)
+    const left = volumes.get(`${namespace}/${name}`)
+    if (left !== undefined) await letGo(tools, longhornVolumes, left)
   }
 
   function readyNodes(): string[] {
@@ -133,7 +171,16 @@ export function startVolumes(
       if (isRelevant) enqueueAll()
     }),
   )
-  tools.onStop(settings.subscribe(enqueueAll))
+  tools.onStop(
+    images.subscribe(({ before, after }) => {
+      if (!isSameValue(before?.status?.nodeDeploymentMap, after?.status?.nodeDeploymentMap)) enqueueAll()
+    }),
+  )
+  tools.onStop(
+    settings.subscribe(({ before, after }) => {
+      if (before?.value !== after?.value) enqueueAll()
+    }),
+  )
   tools.every(ports.timings.resyncMs, enqueueAll)
   return { enqueue: (volume) => queue.add(volume), enqueueAll }
 }

@@ -113,6 +113,10 @@ describe('whether a copy is made', () => {
       facts: volume(2, [replica('a')], { isMigrating: true }),
       expected: { kind: 'none', because: 'the volume is migrating' },
     },
+    'none of a linked clone, whose replicas live beside those of its source': {
+      facts: volume(2, [replica('a', evicting), replica('b')], { isLinkedClone: true }),
+      expected: { kind: 'none', because: 'a linked clone keeps the replicas that it began with' },
+    },
     'none with rebuilds switched off': {
       facts: volume(2, [replica('a')]),
       limit: 0,

@@ -82,6 +82,7 @@ export function whyNoneNow(facts: VolumeFacts, rebuildLimit: number): string | u
   const { isAttached, isMigrating, replicas } = facts
   if (!isAttached) return 'the volume is not attached'
   if (isMigrating) return 'the volume is migrating'
+  if (facts.isLinkedClone === true) return 'a linked clone keeps the replicas that it began with'
   if (rebuildLimit === 0) return 'rebuilds are switched off'
   if (replicas.some(({ mode }) => mode === 'ERR' || mode === 'WO')) return 'a rebuild is under way'
   const isAwaited = replicas.some(

@@ -28,6 +28,8 @@ export interface VolumeFacts {
   readonly mayReuse: boolean
   readonly isAttached: boolean
   readonly isMigrating: boolean
+  /** It reads through to the disks of its source. */
+  readonly isLinkedClone?: boolean
   readonly wantedCount: number
   /** The node it is attached to, where a copy is wished beside its user. */
   readonly localNode?: string | undefined

@@ -6,8 +6,8 @@ import type {
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { longhornVolumes } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { controllerReference } from '../workloads/owned-pods.ts'
-import type { VolumeDescription } from './longhorn-description.ts'
-import { defaultEngineImage, gibibyte } from './longhorn-description.ts'
+import { longhornFinalizers } from './finalizer.ts'
+import { gibibyte, imageSettingOf, type VolumeDescription } from './longhorn-description.ts'
 
 const apiVersion = 'longhorn.io/v1beta2'
 
@@ -15,7 +15,10 @@ export function engineName(volume: string): string {
   return `${volume}-e-0`
 }
 
-export function buildVolume(description: VolumeDescription, namespace: string): LonghornVolume {
+export function buildVolume(
+  description: VolumeDescription,
+  { namespace, settings }: { readonly namespace: string; readonly settings: Readonly<Record<string, string | null>> },
+): LonghornVolume {
   const {
     name,
     sizeBytes = gibibyte,
@@ -28,7 +31,7 @@ export function buildVolume(description: VolumeDescription, namespace: string): 
   return {
     apiVersion,
     kind: 'Volume',
-    metadata: { name, namespace, ...(labels === undefined ? {} : { labels }) },
+    metadata: { name, namespace, ...(labels === undefined ? {} : { labels }), finalizers: longhornFinalizers },
     spec: {
       size: String(sizeBytes),
       numberOfReplicas: 3,
@@ -36,7 +39,7 @@ export function buildVolume(description: VolumeDescription, namespace: string): 
       dataEngine: 'v1',
       nodeID: '',
       migrationNodeID: '',
-      image: defaultEngineImage,
+      image: settings[imageSettingOf(spec.dataEngine)] ?? '',
       replicaSoftAntiAffinity: 'ignored',
       replicaZoneSoftAntiAffinity: 'ignored',
       replicaDiskSoftAntiAffinity: 'ignored',
@@ -51,7 +54,15 @@ export function buildEngine(volume: LonghornVolume): LonghornEngine {
     apiVersion,
     kind: 'Engine',
     metadata: ownedBy(volume, engineName(name)),
-    spec: { volumeName: name, nodeID: '', desireState: 'stopped', active: true, image: imageOf(volume) },
+    spec: {
+      volumeName: name,
+      volumeSize: volume.spec?.size ?? '0',
+      dataEngine: volume.spec?.dataEngine ?? 'v1',
+      nodeID: '',
+      desireState: 'stopped',
+      active: true,
+      image: imageOf(volume),
+    },
   }
 }
 
@@ -136,6 +147,7 @@ function ownedBy(volume: LonghornVolume, name: string): LonghornReplica['metadat
     name,
     ...(namespace === undefined ? {} : { namespace }),
     labels: { longhornvolume: volumeName },
+    finalizers: longhornFinalizers,
     ownerReferences: [controllerReference(volume, longhornVolumes)],
   }
 }

@@ -78,8 +78,6 @@ async function startEngine(context: VolumeContext, node: string): Promise<boolea
   return true
 }
 
-function isUsable({ metadata, spec }: LonghornReplica): boolean {
-  return (
-    metadata.deletionTimestamp === undefined && spec?.active !== false && isSet(spec?.nodeID) && !isSet(spec?.failedAt)
-  )
+function isUsable({ spec }: LonghornReplica): boolean {
+  return spec?.active !== false && isSet(spec?.nodeID) && !isSet(spec?.failedAt)
 }

@@ -99,11 +99,7 @@ export async function startRebuild(context: VolumeContext): Promise<void> {
   const modes = data.modesOf(volumeName)
   const waiting = replicasOf(context).find(
     ({ metadata, spec }) =>
-      !modes.has(metadata.name) &&
-      !isSet(spec?.failedAt) &&
-      isSet(spec?.nodeID) &&
-      spec?.active !== false &&
-      metadata.deletionTimestamp === undefined,
+      !modes.has(metadata.name) && !isSet(spec?.failedAt) && isSet(spec?.nodeID) && spec?.active !== false,
   )
   if (waiting === undefined) return
   const { name } = waiting.metadata

@@ -56,6 +56,7 @@ export async function reportReplicas(context: VolumeContext): Promise<void> {
       ...replica.status,
       ownerID: replica.spec?.nodeID ?? '',
       currentState: host === undefined ? 'stopped' : 'running',
+      currentImage: host === undefined ? '' : (replica.spec?.image ?? ''),
       instanceManagerName: host ?? '',
     }
     if (notes.state === 'creating' || isSameValue(status, replica.status)) continue

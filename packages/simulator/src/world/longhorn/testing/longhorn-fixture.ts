@@ -9,8 +9,10 @@ import {
   longhornSettings,
   longhornVolumes,
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { customResourceDefinitions, namespaces, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
-import { evictPod } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { evictPod, type KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { EmbeddedApi } from '../../../api-server/embedded-api.ts'
 import { longhornDefinitions } from '../../../cluster-file/longhorn-definitions.ts'
 import type { World } from '../../start-world.ts'
 import { openWorld, type Scenario } from '../../testing/scenario.ts'
@@ -36,21 +38,30 @@ export interface LonghornFixture extends Scenario {
   readonly until: (isSo: () => Promise<boolean> | boolean, seconds?: number) => Promise<number>
 }
 
+export interface LonghornFixtureOptions {
+  readonly seed?: number
+  readonly nodeCount?: number
+  /** Longhorn's kinds; default: those of the simulator. */
+  readonly definitions?: readonly KubeObject[]
+  /** What Longhorn itself reads and writes through. */
+  readonly change?: (api: EmbeddedApi) => KubeApi
+}
+
 /** A living cluster with Longhorn on all of its nodes. */
 export async function openLonghorn(
   description: LonghornDescription = {},
-  { seed = 1, nodeCount = 3 }: { readonly seed?: number; readonly nodeCount?: number } = {},
+  { seed = 1, nodeCount = 3, definitions = longhornDefinitions(), change = (api) => api }: LonghornFixtureOptions = {},
 ): Promise<LonghornFixture> {
   const scenario = await openWorld({ seed, nodeCount })
   const { api, clock, random, world, failures, seconds } = scenario
-  await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: longhornNamespace } })
-  for (const definition of longhornDefinitions()) await api.create(customResourceDefinitions, definition)
+  const { namespace = longhornNamespace } = description
+  await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } })
+  for (const definition of definitions) await api.create(customResourceDefinitions, definition)
   const longhorn = createSimulatedLonghorn(
-    { api, clock, random, isOn: world.kubelet.isOn, onFailure: (failure) => failures.push(failure) },
+    { api: change(api), clock, random, isOn: world.kubelet.isOn, onFailure: (failure) => failures.push(failure) },
     description,
   )
   await seconds(30)
-  const namespace = longhornNamespace
   const replicasOf = async (volume: string) =>
     (await api.list(longhornReplicas, { namespace })).items.filter(({ spec }) => spec?.volumeName === volume)
   return {
