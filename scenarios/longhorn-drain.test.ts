@@ -41,7 +41,8 @@ describe('the test plans of the design', () => {
     }
     expect(moving.length).toBeGreaterThan(5)
     for (const seen of moving) expect(seen).toEqual([false, ['node-1'], ['db on node-1']])
-    await fixture.until('the drain is over', drain.isOver, 30)
+    // Longhorn comes back to its budgets every half minute.
+    await fixture.until('the drain is over', drain.isOver, 60)
     await drain.ended
     expect(fixture.robustnessSince('db', start)).toEqual(['healthy'])
 
@@ -92,7 +93,8 @@ describe('the test plans of the design', () => {
     }
     expect(moving.length).toBeGreaterThan(5)
     for (const seen of moving) expect(seen).toEqual([false, ['node-1'], ['solo on node-1']])
-    await fixture.until('the drain is over', drain.isOver, 30)
+    // Longhorn comes back to its budgets every half minute.
+    await fixture.until('the drain is over', drain.isOver, 60)
     await drain.ended
     await fixture.seconds(10)
     expect(fixture.robustnessSince('solo', start)).toEqual(['healthy'])
@@ -106,10 +108,9 @@ describe('the test plans of the design', () => {
     expect(fixture.replicasOf('trio').map(({ metadata }) => metadata.name)).toEqual(names)
     expect([fixture.autoEvicting(), fixture.flags()]).toEqual([[], []])
     expect(fixture.isIntact('solo', 'trio')).toBe(true)
-    expect([await fixture.toldByLonghorn(moved), await fixture.toldByLonghorn(stayed)]).toEqual([
-      ['EvictionAutomatic'],
-      [],
-    ])
+    // Longhorn calls it off as soon as the new copy counts, by when the old one is being deleted.
+    expect((await fixture.toldByLonghorn(moved)).slice(0, 1)).toEqual(['EvictionAutomatic'])
+    expect(await fixture.toldByLonghorn(stayed)).toEqual([])
     expect([fixture.oracle.rebuilds(), fixture.oracle.violations]).toEqual([2, []])
     await expect(fixture.trace.text()).toMatchFileSnapshot('./longhorn-last-replica.golden.txt')
   })

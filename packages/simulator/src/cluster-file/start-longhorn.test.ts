@@ -144,7 +144,7 @@ it('a second seeding changes nothing', async () => {
 
 it('all of it is in the namespace that the file names, and it works there as anywhere', async () => {
   const { api, list, seconds, longhorn, failures } = await open(
-    '{ namespace: storage, drainHandling: longhorn, volumes: [{ name: db, attachedBy: shop/cart, replicas: 2 }] }',
+    '{ namespace: storage, volumes: [{ name: db, attachedBy: shop/cart, replicas: 2 }] }',
   )
   await seconds(60)
   expect([await longhorn.observeMissing(), failures]).toEqual([[], []])
