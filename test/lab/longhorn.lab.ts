@@ -10,7 +10,7 @@ const timings = { attachMs: 300, detachMs: 300, resyncMs: 5_000, rebuildBytesPer
 
 let lab: LonghornLab
 beforeAll(async () => {
-  lab = await openLonghornLab('longhorn', { nodeNames, longhorn: { volumes: [pair], timings } })
+  lab = await openLonghornLab('longhorn', { nodeNames, longhorn: { volumes: [pair], timings, ownDrainHandling: true } })
   await lab.kubectlWith(databaseOn('node-a'), 'apply', '-f', '-')
   await lab.installOperator()
   await lab.until('the volume is attached and healthy', () => lab.isHealthy('db'))
@@ -19,37 +19,44 @@ afterAll(() => lab?.close())
 
 const setting = 'settings.longhorn.io/node-drain-policy'
 const inLonghorn = ['-n', longhornNamespace]
-const guarded = async () =>
+const budgets = async (isOurs: boolean) =>
   (await lab.api.list(podDisruptionBudgets, { namespace: longhornNamespace })).items
+    .filter(({ metadata }) => metadata.name.startsWith('cofferdam-hold-') === isOurs)
     .flatMap(({ spec }) => spec.selector?.matchLabels?.['longhorn.io/node'] ?? [])
     .sort()
 const nodeOfWorkload = async () =>
   (await lab.api.list(pods, { namespace: 'default', labelSelector: 'app=db' })).items.map(({ spec }) => spec.nodeName)
 
-it('in charge: kubectl drain waits until the replicas have moved, ends by itself, and no byte is lost', async () => {
-  await lab.kubectl(...inLonghorn, 'annotate', setting, 'cofferdam.io/manage=owner')
-  await lab.kubectl(...inLonghorn, 'patch', setting, '--type=merge', '-p', '{"value":"block-for-eviction"}')
-  await lab.until('every node is guarded', async () => (await guarded()).join() === nodeNames.join())
+it('held: kubectl drain waits from its first eviction until the replicas have moved, ends by itself, and no byte is lost', async () => {
+  const words = ['cofferdam.io/manage=hold', 'cofferdam.io/wanted-policy=block-for-eviction']
+  await lab.kubectl(...inLonghorn, 'annotate', setting, ...words)
+  await lab.until(
+    'nodes with replicas are held before any cordon',
+    async () => (await budgets(true)).join() === 'node-a,node-b',
+  )
+  expect(await budgets(false)).toEqual(nodeNames)
   expect(await nodeOfWorkload()).toEqual(['node-a'])
   lab.controls.writeData('db', { blocks: 8 })
 
   const drain = lab.drain('node-a')
-  await lab.until('kubectl is told to wait for the budget', async () =>
-    /violate the pod's disruption budget/.test(drain.output()),
-  )
+  await lab.until('kubectl is told to wait', async () => /will retry after 5s/.test(drain.output()))
   const explained = await lab.cofferdam('explain', 'node/node-a').ended
   expect(explained.stdout).toMatch(/db/)
   expect((await drain.ended).code).toBe(0)
+  expect(drain.output()).not.toMatch(/more than one PodDisruptionBudget/)
   expect(await lab.wholeCopies('db')).toEqual(['node-b', 'node-c'])
-  expect(await guarded()).toEqual(['node-b', 'node-c'])
+  expect([await budgets(true), await budgets(false)]).toEqual([
+    ['node-b', 'node-c'],
+    ['node-b', 'node-c'],
+  ])
   expect(lab.controls.verify('db').isIntact).toBe(true)
 
   await lab.kubectl('uncordon', 'node-a')
-  await lab.until('every node is guarded again', async () => (await guarded()).join() === nodeNames.join())
+  await lab.until('Longhorn protects every node again', async () => (await budgets(false)).join() === nodeNames.join())
 })
 
 it('two reboots asked for at once go one after the other, and the second waits until the copies of the first are whole', async () => {
-  await lab.kubectl(...inLonghorn, 'patch', setting, '--type=merge', '-p', '{"value":"block-if-contains-last-replica"}')
+  await lab.kubectl(...inLonghorn, 'annotate', setting, 'cofferdam.io/wanted-policy-')
   const both = await lab.wholeCopies('db')
   const drains = both.map((node) => lab.cofferdam('drain', node, '--reason', 'new kernel', '--timeout', '10m'))
   const seen = new Set<string>()
