@@ -2,6 +2,7 @@ import { isLeaving } from './eviction-flags.ts'
 import type { LonghornIndex } from './longhorn-index.ts'
 import type { NodeHolds } from './node-holds.ts'
 import { isUnused } from './protection.ts'
+import type { ReplicaHold } from './replica-hold.ts'
 import type { DrainPolicy, LonghornNodeView, ReplicaView } from './snapshot.ts'
 
 /** `shared`: Longhorn has them too. `engines`: nothing else holds the node, and engines hold it in Longhorn under every policy. */
@@ -22,10 +23,20 @@ export function reasonsToHold(
   if (unreadable.length > 0) return 'own'
   if (replicas.length === 0) return engines.length === 0 ? 'none' : 'engines'
   const policies = isLeaving(index.settings, node) ? [inForce] : [inForce, atRest]
-  const isShared = replicas.every(({ replica }) =>
-    policies.every((policy) => policy.known && holdsByLonghorn(index, replica, policy.value)),
+  const isShared = replicas.every(({ replica, hold }) =>
+    policies.every(
+      (policy) => policy.known && isReasonOf(policy.value, hold) && holdsByLonghorn(index, replica, policy.value),
+    ),
   )
   return isShared ? 'shared' : 'own'
+}
+
+/**
+ * Whether Longhorn holds it for the same reason. One that must leave may be the last copy too, but only until another is
+ * protected; and while nobody knows what is wanted, Longhorn goes by what it has.
+ */
+function isReasonOf(policy: DrainPolicy, hold: ReplicaHold): boolean {
+  return hold === 'last-copy' || (hold === 'must-leave' && policy === 'block-for-eviction')
 }
 
 /** Whether Longhorn asks what else there is of its volume, or whether it is still there. */
