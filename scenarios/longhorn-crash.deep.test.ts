@@ -14,16 +14,15 @@ const data = { filled: 0.25, sizeBytes: 256 * mib }
 
 interface Story {
   readonly policy: string
-  readonly wanted?: string
+  readonly wanted: string
   /** Of volume db. */
   readonly own?: string
   /** Volumes that must leave. Default: all. */
   readonly leaving?: readonly string[]
 }
 
-/** What Longhorn does alone, what it does only while the policy is in force, and what it is asked for by disks. */
+/** What Longhorn does only while the policy is in force, and what it is asked for by disks. */
 const stories: readonly (readonly [string, Story])[] = [
-  ['the setting moves all', { policy: 'block-for-eviction' }],
   ['the setting lets all go, and all is to move', { policy: 'always-allow', wanted: 'block-for-eviction' }],
   [
     'the setting moves nothing, last copies and one volume are to move',
@@ -51,7 +50,7 @@ async function tell(story: Story, befall: (operator: StagedOperator) => void, is
       timings: { rebuildBytesPerSecond: 16 * mib },
       blocks: { count: 16, bytes: 128 },
     },
-    { policy, annotations: wanted === undefined ? {} : { [wantedPolicyAnnotation]: wanted } },
+    { policy, annotations: { [wantedPolicyAnnotation]: wanted } },
   )
   try {
     const operator = fixture.operate({ isReplaced, isGuard: true })
