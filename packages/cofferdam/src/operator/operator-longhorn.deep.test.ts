@@ -1,19 +1,19 @@
 import {
+  longhornInstanceManagers,
   longhornNamespace,
-  longhornReplicas,
+  longhornNodes,
   longhornSettings,
   longhornVolumeAttachments,
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import {
   customResourceDefinitions,
   daemonSets,
   deployments,
   podDisruptionBudgets,
-  pods,
 } from '@cofferdam/kubernetes/api/resources.ts'
 import { persistentVolumes, storageClasses } from '@cofferdam/kubernetes/api/storage.ts'
-import { buildManagerDaemonSet } from '@cofferdam/simulator/world/longhorn/manager-daemon-set.ts'
 import { openScenario } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { describe, expect, it } from 'vitest'
 import { parseMovingRecord } from '../capabilities/longhorn-drain/domain/moving-record.ts'
@@ -22,6 +22,7 @@ import {
   openOperatedLonghorn,
 } from '../capabilities/longhorn-drain/testing/longhorn-operator.ts'
 import { buildCustomResourceDefinitions } from '../deploy/custom-resource-definitions.ts'
+import { holdPrefix } from '../shared/exchanged-budget.ts'
 import { nodeDisruptions } from '../shared/kinds/node-disruption.ts'
 import { createMetrics } from './metrics.ts'
 import { startOperator } from './operator.ts'
@@ -35,104 +36,110 @@ async function recorded({ node }: OperatedLonghorn): Promise<number | undefined>
   return parseMovingRecord((await node('node-1')).metadata.annotations?.['cofferdam.io/moving'])?.bytes
 }
 
-async function leaving({ list }: OperatedLonghorn): Promise<string[]> {
-  const flagged = (await list(longhornReplicas)).filter(({ spec }) => spec?.evictionRequested === true)
-  return flagged.map(({ spec }) => spec?.nodeID ?? '')
+/** Disks that Longhorn is asked to empty, as `default-disk on node-1`. */
+async function askedDisks({ list }: OperatedLonghorn): Promise<string[]> {
+  return (await list(longhornNodes)).flatMap(({ metadata, spec }) =>
+    Object.entries(spec?.disks ?? {})
+      .filter(([, disk]) => disk.evictionRequested === true)
+      .map(([disk]) => `${disk} on ${metadata.name}`),
+  )
 }
 
-/** A move of a detached volume that is taken back, begun again and finished; what is left over then; and all at once as it is said. */
+async function policyOf({ api }: OperatedLonghorn): Promise<unknown> {
+  return (await api.get(longhornSettings, { namespace, name: 'node-drain-policy' })).value
+}
+
+async function budgetsLike({ list }: OperatedLonghorn, prefix: string): Promise<PodDisruptionBudget[]> {
+  return (await list(podDisruptionBudgets)).filter(({ metadata }) => metadata.name.startsWith(prefix))
+}
+
+/** Nodes that a budget of ours holds, as far as it is over an instance manager that is there. */
+async function held(fixture: OperatedLonghorn): Promise<string[]> {
+  const managers = new Set((await fixture.list(longhornInstanceManagers)).map(({ metadata }) => metadata.name))
+  return (await budgetsLike(fixture, holdPrefix))
+    .filter(({ metadata, spec }) => managers.has(metadata.name.slice(holdPrefix.length)) && spec.minAvailable === 1)
+    .map(({ spec }) => spec.selector?.matchLabels?.['longhorn.io/node'] ?? '')
+    .sort()
+}
+
+/** A move that is taken back, begun again and taken back; what is left over then; what others undo; and who is there at all. */
 async function drainScenario(fixture: OperatedLonghorn, start: () => void): Promise<unknown> {
-  const { api, annotate, controls, cordon, evict, guarded, list, node, placesOf, seconds, setting, told } = fixture
+  const { api, annotate, controls, cordon, placesOf, seconds, told } = fixture
   start()
-  await seconds(180)
-  const before = await guarded()
-  await cordon('node-1')
-  await seconds(5)
-  const { spec } = await api.get(longhornVolumeAttachments, { namespace, name: 'db' })
-  const moving = await node('node-1')
-  await cordon('node-1', false)
-  await controls.attach('db', 'node-2')
+  await seconds(60)
+  const before = await held(fixture)
+
+  const db = { namespace, name: 'db' }
+  const ticket = { id: 'cofferdam-eviction-db', type: 'volume-eviction-controller', nodeID: 'node-2', parameters: {} }
+  const attachmentTickets = { [ticket.id]: ticket }
+  await api.patch(longhornVolumeAttachments, db, { type: 'merge', body: { spec: { attachmentTickets } } })
   await seconds(2)
+  const { spec } = await api.get(longhornVolumeAttachments, db)
+  const isTicketLeft = spec?.attachmentTickets?.[ticket.id] !== undefined
+
+  await controls.attach('db', 'node-2')
+  await cordon('node-1')
+  await seconds(10)
+  const inForce = await policyOf(fixture)
+  await cordon('node-1', false)
+  await seconds(1)
+  const atRest = await policyOf(fixture)
   await cordon('node-1')
   await seconds(1)
   const bytes = await recorded(fixture)
-  await api.delete(deployments, { namespace, name: 'csi-provisioner' })
-  await seconds(1)
-  const csi = (await list(podDisruptionBudgets))
-    .map(({ metadata }) => metadata.name)
-    .filter((name) => name.startsWith('csi'))
   await cordon('node-1', false)
   await seconds(120)
   const places = await placesOf('db')
 
-  await cordon('node-3')
-  await seconds(5)
-  const released = [await guarded(), await evict('node-3')]
+  await api.delete(podDisruptionBudgets, { namespace, name: 'csi-attacher' })
+  await seconds(35)
+  const isSidecarHeld = (await budgetsLike(fixture, 'csi-attacher')).length > 0
+  await api.delete(deployments, { namespace, name: 'csi-attacher' })
   await seconds(2)
-  await cordon('node-3', false)
-  await fixture.clock.advance(100)
-  const stopped = await guarded()
-  await seconds(30)
-  const back = await guarded()
+  const sidecars = (await budgetsLike(fixture, 'csi-')).map(({ metadata }) => metadata.name)
+
+  for (const { metadata } of await budgetsLike(fixture, holdPrefix)) {
+    const key = { namespace, name: metadata.name }
+    await api.patch(podDisruptionBudgets, key, { type: 'merge', body: { spec: { minAvailable: 0 } } })
+  }
+  await seconds(5)
+  const corrected = await held(fixture)
+  await controls.detach('db')
+  await seconds(10)
+  controls.setImage('longhornio/longhorn-instance-manager:v9')
+  await seconds(60)
+  const renewed = [await held(fixture), (await budgetsLike(fixture, holdPrefix)).length]
 
   await api.create(nodeDisruptions, disruption as never)
-  await seconds(1)
-  await cordon('node-1')
-  await seconds(1)
-  const forReboot = await leaving(fixture)
-  await setting('node-drain-policy', 'always-allow')
+  await seconds(2)
+  const announced = await policyOf(fixture)
+  await api.delete(nodeDisruptions, { name: disruption.metadata.name })
+  await annotate(null, 'wanted-policy')
+  await seconds(2)
   await api.create(storageClasses, storageClass)
   await api.create(persistentVolumes, persistentVolume)
-  await seconds(1)
-  const byClass = await leaving(fixture)
-
+  await cordon('node-1')
+  await seconds(2)
+  const byClass = await askedDisks(fixture)
   await cordon('node-1', false)
-  const refused: number[] = []
-  for (const make of [makeManagerSet, makeManagerPod]) {
-    const remove = await make(fixture)
-    await seconds(5)
-    refused.push((await told('node-drain-policy')).filter((news) => news === 'Warning OwnerRefused').length)
-    await remove()
-    await seconds(5)
-  }
 
-  await annotate('guide')
-  await annotate('block-for-eviction', 'wanted-policy')
-  await cordon('node-2')
-  await seconds(5)
-  const { value } = await api.get(longhornSettings, { namespace, name: 'node-drain-policy' })
+  await api.delete(daemonSets, { namespace, name: 'longhorn-manager' })
+  await seconds(30)
   return {
     before,
-    tickets: Object.keys(spec?.attachmentTickets ?? {}),
-    isAutoEvicting: moving.status?.autoEvicting,
+    isTicketLeft,
+    inForce,
+    atRest,
     isLessLeft: bytes !== undefined && bytes < 256 * 1024 ** 2,
-    csi,
     places,
-    released,
-    stopped,
-    back,
-    forReboot,
+    isSidecarHeld,
+    sidecars,
+    corrected,
+    renewed,
+    announced,
     byClass,
-    refused,
-    inForce: value,
-    told: await told('node-1'),
+    told: [await told('node-1'), await told('node-drain-policy')],
   }
-}
-
-/** Sent to no node, so that no pod gives it away: it counts until somebody has counted for how many nodes it is. */
-async function makeManagerSet({ api }: OperatedLonghorn): Promise<() => Promise<unknown>> {
-  const set = buildManagerDaemonSet(namespace)
-  const elsewhere = { ...set.spec.template.spec, nodeSelector: { somewhere: 'else' } }
-  const template = { ...set.spec.template, spec: elsewhere }
-  await api.create(daemonSets, { ...set, spec: { ...set.spec, template } })
-  return () => api.delete(daemonSets, { namespace, name: set.metadata.name })
-}
-
-async function makeManagerPod({ api }: OperatedLonghorn): Promise<() => Promise<unknown>> {
-  const { template } = buildManagerDaemonSet(namespace).spec
-  const metadata = { name: 'longhorn-manager-left', namespace, ...template.metadata }
-  await api.create(pods, { apiVersion: 'v1', kind: 'Pod', metadata, spec: template.spec })
-  return () => api.delete(pods, { namespace, name: metadata.name })
 }
 
 const disruption = {
@@ -168,37 +175,46 @@ const cases: Record<string, RightsCase<OperatedLonghorn>> = {
     open: () =>
       openOperatedLonghorn(
         {
-          settings: { 'node-drain-policy': 'block-for-eviction' },
+          settings: { 'node-drain-policy': 'always-allow' },
           volumes: [{ name: 'db', numberOfReplicas: 2, placedOn: ['node-1', 'node-2'], filled: 0.25 }],
           timings: { rebuildBytesPerSecond: 8 * 1024 ** 2 },
-          attachForEviction: 'nobody',
         },
-        { notes: { surplus: 'remove' }, controllers: [] },
+        { notes: { surplus: 'remove', 'wanted-policy': 'block-for-eviction' }, controllers: [] },
       ),
     scenario: drainScenario,
     whole: {
-      before: ['node-1', 'node-2', 'node-3'],
-      tickets: ['cofferdam-eviction-db'],
-      isAutoEvicting: true,
-      isLessLeft: true,
-      csi: ['csi-attacher'],
-      places: ['node-1', 'node-2'],
-      released: [['node-1', 'node-2'], 'going'],
-      stopped: ['node-1', 'node-2'],
-      back: ['node-1', 'node-2', 'node-3'],
-      forReboot: [],
-      byClass: ['node-1'],
-      refused: [1, 2],
+      before: ['node-1', 'node-2'],
+      isTicketLeft: false,
       inForce: 'block-for-eviction',
+      atRest: 'always-allow',
+      isLessLeft: true,
+      places: ['node-1', 'node-2'],
+      isSidecarHeld: true,
+      sidecars: ['csi-provisioner'],
+      corrected: ['node-1', 'node-2'],
+      renewed: [['node-1', 'node-2'], 2],
+      announced: 'block-for-eviction',
+      byClass: ['default-disk on node-1'],
       told: [
-        'Normal ReplicaMoving',
-        'Normal ReplicaMoving',
-        'Normal ReplicasProtected',
-        'Normal ReplicaMoving',
-        'Normal ReplicaMustLeave',
-        // Told anew after each of the two managers that came and went.
-        'Normal ReplicaMustLeave',
-        'Normal ReplicaMustLeave',
+        [
+          'Normal ReplicaMoving',
+          'Normal ReplicaMoving',
+          'Normal ReplicaMustLeave',
+          'Normal ReplicaMoving',
+          'Normal DiskEvictionAsked',
+          'Normal DiskEvictionWithdrawn',
+        ],
+        [
+          'Normal PolicyPutInForce',
+          'Normal PolicyRestored',
+          'Normal PolicyPutInForce',
+          'Normal PolicyRestored',
+          // Before a cordon, for the NodeDisruption.
+          'Normal PolicyPutInForce',
+          'Normal PolicyRestored',
+          // No manager of Longhorn is there any more.
+          'Warning ObjectsUnusable',
+        ],
       ],
     },
   },
