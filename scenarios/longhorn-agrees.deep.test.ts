@@ -1,6 +1,7 @@
 import type { Json } from '@cofferdam/kubernetes/api/json.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import { drainPolicyLabel } from '@cofferdam/product/capabilities/longhorn-drain/domain/policy.ts'
 import { drainPolicies } from '@cofferdam/product/capabilities/longhorn-drain/domain/snapshot.ts'
 import { afterEach, expect, it } from 'vitest'
 import { type FollowedLonghorn, followLonghorn } from './testing/longhorn-agreement.ts'
@@ -17,13 +18,15 @@ afterEach(async () => {
 
 const names = ['node-1', 'node-2', 'node-3']
 const rows = [null, 'guide', 'hold'].flatMap((mode) => drainPolicies.map((policy) => [mode, policy] as const))
+const precious = { [drainPolicyLabel]: 'block-for-eviction' }
 
 const taint = (name: string, taints: Json) =>
   fixture.api.patch(nodes, { name }, { type: 'merge', body: { spec: { taints } } })
 
 async function open(mode: string | null, policy: string, seed = 1): Promise<void> {
   fixture = await openLonghornFixture(
-    { volumes: [single, pair, trio] },
+    // Where we hold, one volume wants more than the setting does.
+    { volumes: [single, pair, mode === 'hold' ? { ...trio, labels: precious } : trio] },
     { policy, seed, annotations: { 'cofferdam.io/manage': mode } },
   )
   await writeOperatorLease(fixture)
@@ -61,6 +64,7 @@ it.each(rows)(
       found.push(...disagreements.map((each) => `step ${step}: ${each}`))
     }
     expect(found).toEqual([])
+    if (mode === 'hold') expect(fixture.oracle.violations).toEqual([])
   },
   600_000,
 )

@@ -35,6 +35,8 @@ export interface LonghornOraclePorts {
   readonly isOn: (node: string) => boolean
   /** An operator is there that holds what must stay, and has been for a while. */
   readonly isAttended: () => boolean
+  /** Into the trace, where what led to it is. */
+  readonly tell: (line: string) => void
 }
 
 /** What a volume was from one moment on. */
@@ -98,7 +100,9 @@ export function watchLonghorn(ports: LonghornOraclePorts): LonghornOracle {
   let rebuilds = 0
 
   const blame = (sentence: string) => {
-    if (!violations.includes(sentence)) violations.push(sentence)
+    if (violations.includes(sentence)) return
+    violations.push(sentence)
+    ports.tell(`VIOLATION: ${sentence}`)
   }
   const copiesOf = (volume: string) => [...replicas.values()].filter(({ spec }) => spec?.volumeName === volume)
   const setting = () => settings.get(`${longhornNamespace}/${drainPolicySetting}`)
@@ -145,7 +149,10 @@ export function watchLonghorn(ports: LonghornOraclePorts): LonghornOracle {
   /** Where Cofferdam holds, an eviction must not get through while an instance manager has a last copy. */
   function lookAtCover(pod: Pod): void {
     const node = pod.spec.nodeName ?? ''
-    const isOpen = isReady(pod) && pod.metadata.deletionTimestamp === undefined && isOn(node) && isHolding()
+    const manager = views.of(longhornInstanceManagers).get(`${longhornNamespace}/${pod.metadata.name}`)
+    // Before Longhorn says that it runs, nobody relies on it.
+    const isRunning = isReady(pod) && manager?.status?.currentState === 'running'
+    const isOpen = isRunning && pod.metadata.deletionTimestamp === undefined && isOn(node) && isHolding()
     const isBare = isOpen && budgetsOf(pod, [...budgets.values()]).length === 0
     const bared = isBare ? restingOn(node).filter((volume) => !excused.has(volume)) : []
     suspect(`the instance manager of ${node} has the last copy of ${bared.join(', ')}, and no budget`, {

@@ -1,4 +1,5 @@
 import { type Random, seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import { drainPolicyLabel } from '@cofferdam/product/capabilities/longhorn-drain/domain/policy.ts'
 import { drainPolicies } from '@cofferdam/product/capabilities/longhorn-drain/domain/snapshot.ts'
 import type {
   LonghornDescription,
@@ -56,10 +57,13 @@ const holdReasons = [
 
 /** Plays rounds of a race on one cluster, which has to be whole again after each of them. Returns what went wrong. */
 export async function play(race: Race, { seed, rounds }: { readonly seed: number; readonly rounds: number }) {
+  // In every other cluster one volume wants more than the setting does, which Longhorn knows nothing of.
+  const labels = { [drainPolicyLabel]: 'block-for-eviction' }
   const volumes: VolumeDescription[] = raceVolumes.map((name) => ({
     name,
     numberOfReplicas: name === 'solo' ? 1 : (race.copies ?? 2),
     ...filled,
+    ...(name === 'db' && seed % 2 === 0 ? { labels } : {}),
   }))
   const fixture = await openLonghornFixture(
     {

@@ -11,6 +11,7 @@ import {
   customResourceDefinitions,
   daemonSets,
   deployments,
+  nodes,
   podDisruptionBudgets,
 } from '@cofferdam/kubernetes/api/resources.ts'
 import { persistentVolumes, storageClasses } from '@cofferdam/kubernetes/api/storage.ts'
@@ -123,9 +124,18 @@ async function drainScenario(fixture: OperatedLonghorn, start: () => void): Prom
   const byClass = await askedDisks(fixture)
   await cordon('node-1', false)
 
+  const taint = async (on: boolean) => {
+    const taints = on ? [{ key: 'karpenter.sh/disrupted', effect: 'NoSchedule' as const }] : []
+    await api.patch(nodes, { name: 'node-3' }, { type: 'merge', body: { spec: { taints } } })
+    await seconds(5)
+    return (await api.get(nodes, { name: 'node-3' })).spec?.unschedulable === true
+  }
+  const cordonedForLonghorn = [await taint(true), await taint(false)]
+
   await api.delete(daemonSets, { namespace, name: 'longhorn-manager' })
   await seconds(30)
   return {
+    cordonedForLonghorn,
     before,
     isTicketLeft,
     inForce,
@@ -195,6 +205,7 @@ const cases: Record<string, RightsCase<OperatedLonghorn>> = {
       renewed: [['node-1', 'node-2'], 2],
       announced: 'block-for-eviction',
       byClass: ['default-disk on node-1'],
+      cordonedForLonghorn: [true, false],
       told: [
         [
           'Normal ReplicaMoving',
