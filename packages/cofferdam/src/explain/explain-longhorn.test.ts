@@ -184,8 +184,16 @@ const cases: Record<string, { given: Given; then: ReturnType<typeof told> }> = {
         n3: {},
       },
       volumes: {
-        v1: { copies: { n1: { isEvictionRequested: true }, n2: 'healthy' }, actualBytes: 2 * gib },
-        v2: { copies: { n1: { isEvictionRequested: true }, n3: 'healthy' }, actualBytes: 2 * gib },
+        v1: {
+          copies: { n1: { isEvictionRequested: true }, n2: 'healthy', n3: 'rebuilding' },
+          numberOfReplicas: 2,
+          actualBytes: 2 * gib,
+        },
+        v2: {
+          copies: { n1: { isEvictionRequested: true }, n2: 'rebuilding' },
+          numberOfReplicas: 1,
+          actualBytes: 2 * gib,
+        },
       },
     },
     then: {
@@ -206,7 +214,9 @@ const cases: Record<string, { given: Given; then: ReturnType<typeof told> }> = {
       ...leaving,
       mode: 'observe',
       policy: 'block-for-eviction',
-      volumes: { v1: { copies: { n1: { isEvictionRequested: true }, n2: 'healthy' }, actualBytes: 512 } },
+      volumes: {
+        v1: { copies: { n1: { isEvictionRequested: true }, n2: 'rebuilding' }, numberOfReplicas: 1, actualBytes: 512 },
+      },
     },
     then: {
       mayGo: false,
@@ -215,6 +225,48 @@ const cases: Record<string, { given: Given; then: ReturnType<typeof told> }> = {
       lines: [
         'Longhorn decides (observe), policy block-for-eviction; 1 replica here',
         '1 replica to move: 512 B left; its start was not recorded, so its pace is not known',
+      ],
+    },
+  },
+  'a replica is called moving only while it moves: "is being copied" was said for two minutes while nothing had begun':
+    {
+      given: {
+        nodes: { n1: { isCordoned: true }, n2: {}, n3: {} },
+        mode: 'observe',
+        policy: 'block-for-eviction',
+        volumes: {
+          v1: { copies: twoCopies },
+          v2: { copies: { n1: { isEvictionRequested: true }, n2: 'healthy' } },
+        },
+      },
+      then: {
+        mayGo: false,
+        manager: 'waits',
+        blockers: [
+          `replica/v1-n1 ReplicaMustLeave, volume/v1: ${waits}`,
+          `replica/v2-n1 ReplicaMustLeave, volume/v2: ${waits}`,
+        ],
+        lines: [
+          'Longhorn decides (observe), policy block-for-eviction; 2 replicas here',
+          '2 replicas to move (1 waiting, 1 not begun): 1000 B left; nothing is being copied now',
+        ],
+      },
+    },
+  'moves that Longhorn should have begun a minute ago are called stuck, also where it decides alone': {
+    given: {
+      nodes: { n1: { isCordoned: true, cordonedSinceMs: -60_000, managerPod: 'away' }, n2: {}, n3: {} },
+      mode: 'observe',
+      policy: 'block-for-eviction',
+      inForceSinceMs: -3_600_000,
+      volumes: { v1: { copies: twoCopies } },
+    },
+    then: {
+      mayGo: false,
+      manager: 'waits',
+      blockers: [`replica/v1-n1 LonghornStuck, volume/v1: ${waits}`],
+      lines: [
+        'Longhorn decides (observe), policy block-for-eviction; 1 replica here',
+        '1 replica to move (1 not begun)',
       ],
     },
   },

@@ -208,11 +208,13 @@ const cases: Record<string, RightsCase<OperatedLonghorn>> = {
       cordonedForLonghorn: [true, false],
       told: [
         [
-          'Normal ReplicaMoving',
+          'Normal ReplicaMustLeave',
           'Normal ReplicaMoving',
           'Normal ReplicaMustLeave',
           'Normal ReplicaMoving',
+          'Normal ReplicaMustLeave',
           'Normal DiskEvictionAsked',
+          'Normal ReplicaMustLeave',
           'Normal DiskEvictionWithdrawn',
         ],
         [

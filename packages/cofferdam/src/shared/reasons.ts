@@ -89,7 +89,8 @@ export const reasons = {
   LocksBroken: 'A break-glass override took a lock from this request. Nothing more is evicted for it.',
   LocksPending: 'The holds are acquired, and the budgets of the pods that stay are being locked.',
   LonghornCordonLifted: 'Cofferdam uncordoned a node that it had cordoned so that Longhorn sees its drain.',
-  LonghornStuck: 'Nothing holds the node, but Longhorn keeps its budget.',
+  LonghornStuck:
+    'Longhorn does not do what by its own rules it should: it keeps a budget though nothing holds the node, or does not begin or go on with a move.',
   MachineHasNoOsds: 'No OSD runs on the machine, so storage does not hold it back.',
   MachinesAbsent: 'The cluster has no kind of Machine, so there is nothing to fence.',
   ManagedElsewhere: 'Another operator manages the budgets of this cluster; Cofferdam only observes.',
@@ -147,8 +148,9 @@ export const reasons = {
   RecordRefused:
     'The state ConfigMap cannot be written. OSDs stay held, and nothing is released until it can be written.',
   RecoveryAwaited: 'The OSDs are back. The other failure domains are held until all data is clean.',
-  ReplicaMoving: 'A replica is being copied to another node. Its node is held until the copy is complete.',
-  ReplicaMustLeave: 'The policy requires every replica to leave the node first.',
+  ReplicaMoving:
+    'A replica is being copied to another node, or is copied and about to be deleted. Its node is held until then.',
+  ReplicaMustLeave: 'A replica has to leave the node first, and is not being copied yet.',
   ReplicasProtected: 'No volume has its last copy on this node, or its policy lets the node go.',
   RequestAdopted: 'The holds of an earlier holder of the same request continue under a new epoch.',
   RightsMissing: 'The operator lacks a permission, so what it decided was not written.',

@@ -17,6 +17,17 @@ const moving: Fixture = {
   ...calm,
   nodes: { n1: { isCordoned: true, isAutoEvicting: true, moving: { sinceMs: -10_000, bytes: 400 * mib } }, n2: {} },
   volumes: {
+    v1: {
+      copies: { n1: { isEvictionRequested: true }, n2: 'rebuilding' },
+      numberOfReplicas: 1,
+      attachedTo: 'n2',
+      actualBytes: 300 * mib,
+    },
+  },
+}
+const waiting: Fixture = {
+  ...moving,
+  volumes: {
     v1: { copies: { n1: { isEvictionRequested: true }, n2: 'healthy' }, attachedTo: 'n2', actualBytes: 300 * mib },
   },
 }
@@ -79,6 +90,7 @@ describe('the board of Longhorn', () => {
           explanation: expect.stringContaining('v1-n1'),
           held: 1,
           moving: 1,
+          moves: { 'not-begun': 0, waiting: 0, copying: 1, copied: 0 },
           progress: {
             bytesLeft: 300 * mib,
             bytes: 400 * mib,
@@ -128,6 +140,16 @@ describe('the story of a cluster with Longhorn', () => {
       says: 'n1 takes no new pods.',
       more: ['n1 waits for Longhorn: 100 MiB of 400 MiB moved, 10 MiB/s, about 30 s left.'],
     })
+  })
+
+  it('says what holds a node whose replicas are not being copied, and no time at which that will end', () => {
+    expect(tell(waiting).headline.more).toEqual([
+      'Longhorn holds n1: Replica v1-n1 of volume v1 (attached by an unknown client on n2) is to leave node n1, and is not being copied: Longhorn has made no copy yet.',
+    ])
+    const [place] = tell(waiting).zones.flatMap(({ nodes }) => nodes.flatMap(({ longhorn }) => longhorn ?? []))
+    expect(place === undefined ? '' : placeText(place)).toBe(
+      'Longhorn: 1 replica to move (1 waiting), 100 MiB of 400 MiB moved; nothing is being copied now',
+    )
   })
 
   it('each node says what Longhorn has on it', () => {

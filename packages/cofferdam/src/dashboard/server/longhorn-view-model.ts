@@ -1,4 +1,6 @@
-import { countedText, progressText } from '../../capabilities/longhorn-drain/view/longhorn-text.ts'
+import { countedText } from '../../capabilities/longhorn-drain/view/counted-text.ts'
+import { progressText } from '../../capabilities/longhorn-drain/view/longhorn-text.ts'
+import { movesText } from '../../capabilities/longhorn-drain/view/move-counts.ts'
 import type { Reason } from '../../shared/reasons.ts'
 import type { LonghornKeep, LonghornPanelModel, LonghornPlace } from './longhorn-panel-model.ts'
 
@@ -21,8 +23,9 @@ export function placesOf(panels: readonly LonghornPanelModel[]): ReadonlyMap<str
 
 /** What Longhorn has on a node, in one line. */
 export function placeText({ replicas, attached, leaving }: LonghornPlace): string {
-  if (leaving?.progress !== undefined) {
-    return `Longhorn: ${countedText(leaving.moving, 'replica')} to move, ${progressText(leaving.progress)}`
+  if (leaving !== undefined && leaving.moving > 0) {
+    const far = leaving.progress === undefined ? '' : `, ${progressText(leaving.progress)}`
+    return `Longhorn: ${movesText(leaving.moves)}${far}`
   }
   const parts = [
     countedText(replicas, 'replica'),
@@ -42,7 +45,7 @@ export function movedShare({ leaving }: LonghornPlace): number | undefined {
 export function longhornSentences(places: readonly LonghornPlace[]): string[] {
   return places.flatMap(({ node, leaving }) => {
     if (leaving === undefined || leaving.mayDrain) return []
-    if (leaving.progress !== undefined) {
+    if (leaving.progress !== undefined && leaving.reason === ('ReplicaMoving' satisfies Reason)) {
       return [`${node} waits for Longhorn: ${progressText(leaving.progress)}.`]
     }
     return [`Longhorn holds ${node}: ${leaving.explanation}`]

@@ -3,12 +3,12 @@ import { WatchInformers } from '@cofferdam/kubernetes/informers/watch-informers.
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { quietLog } from '@cofferdam/kubernetes/runtime/log.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
-import { asDecided } from '../../capabilities/longhorn-drain/domain/as-decided.ts'
 import { createLonghornJudge } from '../../capabilities/longhorn-drain/domain/judge.ts'
-import { withLingeringBudgets } from '../../capabilities/longhorn-drain/domain/lingering.ts'
 import { createLonghornParser } from '../../capabilities/longhorn-drain/domain/parse-longhorn.ts'
+import { nextStuckMs } from '../../capabilities/longhorn-drain/domain/stuck-moves.ts'
 import { observeLonghorn } from '../../capabilities/longhorn-drain/observe/observe.ts'
 import { openLonghornViews } from '../../capabilities/longhorn-drain/observe/views.ts'
+import { viewLonghorn } from '../../capabilities/longhorn-drain/view/longhorn-view.ts'
 import { openSharedViews } from '../../observe/shared-views.ts'
 import { buildLonghornPanel, type LonghornPanelModel } from './longhorn-panel-model.ts'
 import { createSettledWatch, type SettledWatch } from './settled-watch.ts'
@@ -30,10 +30,14 @@ export function createLonghornWatch(shared: {
   const parse = createLonghornParser()
   const judge = createLonghornJudge()
 
+  let dueMs: number | undefined
+
   const observePanel = (): LonghornPanelModel | undefined => {
+    dueMs = undefined
     if (!all.every(({ synced }) => synced) || [...views.nodes.list()].length === 0) return undefined
-    const snapshot = asDecided(parse(observeLonghorn(views, clock.now())))
-    return buildLonghornPanel({ snapshot, decision: withLingeringBudgets(snapshot, judge.decide(snapshot)) })
+    const view = viewLonghorn(parse(observeLonghorn(views, clock.now())), {}, judge.decide)
+    dueMs = nextStuckMs(view.snapshot, view.decision)
+    return buildLonghornPanel(view)
   }
   return createSettledWatch({
     clock,
@@ -43,5 +47,6 @@ export function createLonghornWatch(shared: {
       const panel = observePanel()
       return new Map(panel === undefined ? [] : [[panel.id, panel]])
     },
+    dueMs: () => dueMs,
   })
 }

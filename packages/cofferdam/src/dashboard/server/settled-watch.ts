@@ -17,23 +17,30 @@ export function createSettledWatch<T>({
   clock,
   sources,
   observe,
+  dueMs = () => undefined,
   stop,
 }: {
   readonly clock: Clock
   readonly sources: readonly Source[]
   readonly observe: () => ReadonlyMap<string, T>
+  /** When what was just observed changes by itself. */
+  readonly dueMs?: () => number | undefined
   /** Ends the sources. */
   readonly stop: () => unknown
 }): SettledWatch<T> {
   const listeners = new Set<(change: ViewChange<T>) => void>()
   let seen: ReadonlyMap<string, T> = new Map()
   let cancel: (() => void) | undefined
+  let cancelDue: (() => void) | undefined
 
   const refresh = () => {
     cancel?.()
     cancel = undefined
     const before = seen
     seen = observe()
+    cancelDue?.()
+    const due = dueMs()
+    cancelDue = due === undefined ? undefined : clock.after(Math.max(0, due - clock.now()), refresh)
     for (const change of changesOf(before, seen)) for (const listener of listeners) listener(change)
   }
   const later = () => {
@@ -54,6 +61,7 @@ export function createSettledWatch<T>({
     },
     async stop() {
       cancel?.()
+      cancelDue?.()
       for (const unsubscribe of unsubscribes) unsubscribe()
       await stop()
     },

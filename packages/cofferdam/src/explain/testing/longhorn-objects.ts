@@ -39,6 +39,7 @@ export function instanceManager(node: string): { readonly pod: Pod; readonly bud
 
 export function longhornSeen(fixture: Fixture, attendance: Attendance = {}): LonghornView {
   const { settings, ...seen } = longhornFixture(fixture)
-  const { mode = settings.mode, inForce = settings.inForce, problems = settings.problems } = fixture
-  return viewLonghorn({ ...seen, settings: { ...settings, mode, inForce, problems } }, attendance)
+  const { mode = settings.mode, inForce = settings.inForce, problems = settings.problems, inForceSinceMs } = fixture
+  const since = inForceSinceMs === undefined ? {} : { inForceSinceMs }
+  return viewLonghorn({ ...seen, settings: { ...settings, ...since, mode, inForce, problems } }, attendance)
 }

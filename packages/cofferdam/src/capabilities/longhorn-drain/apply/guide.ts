@@ -2,6 +2,7 @@ import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import { longhornNamespace, longhornNodes, longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { groupedBy } from '../../../shared/grouped-by.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import type { GuidanceStep } from '../domain/guidance-decision.ts'
 import { explainLonghornStuck, observeLingering, stuckAfterMs } from '../domain/guidance-stuck.ts'
@@ -9,6 +10,7 @@ import type { LonghornObjects } from '../domain/parse-longhorn.ts'
 import type { ObservedLonghorn } from '../domain/plan-budgets.ts'
 import { drainPolicySetting } from '../domain/policy.ts'
 import type { Seen } from '../domain/steps.ts'
+import { findIdleMoves, isOverdue } from '../domain/stuck-moves.ts'
 import type { LonghornViews } from '../observe/observe.ts'
 import type { LonghornReports } from '../report/report.ts'
 import { collectFailure } from './collect-failure.ts'
@@ -78,10 +80,11 @@ async function write(
   return written.metadata.resourceVersion
 }
 
-/** Records which nodes Longhorn holds although nothing does; each one once. */
+/** Records which nodes Longhorn holds although nothing does, and which moves it does not go on with; each once. */
 export class StuckTeller {
   readonly #events: LonghornReports['events']
   #since: ReadonlyMap<string, number> = new Map()
+  #idleSince: ReadonlyMap<string, number> = new Map()
 
   constructor({ events }: Pick<LonghornReports, 'events'>) {
     this.#events = events.scoped()
@@ -102,10 +105,34 @@ export class StuckTeller {
         note: `${explanation} ${wayOut}`,
       })),
     )
-    return this.#since.size > stuck.length ? stuckAfterMs / 1000 : undefined
+    const isOneIdle = await this.#reportMoves({ objects, snapshot, decision })
+    return this.#since.size > stuck.length || isOneIdle ? stuckAfterMs / 1000 : undefined
+  }
+
+  /** One event for each node. Returns whether a move stands still that is not overdue yet. */
+  async #reportMoves({ objects, snapshot, decision }: ObservedLonghorn): Promise<boolean> {
+    const { nowMs } = snapshot
+    const idle = findIdleMoves(snapshot, decision)
+    this.#idleSince = new Map(idle.map(({ key }) => [key, this.#idleSince.get(key) ?? nowMs]))
+    const overdue = idle.filter(({ key }) => isOverdue(this.#idleSince.get(key), nowMs))
+    const byNode = groupedBy(overdue, ({ node }) => node)
+    await this.#events.recordAll(
+      'moves',
+      [...byNode].map(([node, [first, ...more]]) => ({
+        slot: node,
+        state: first?.state ?? '',
+        about: objects.nodes.find(({ metadata }) => metadata.name === node),
+        type: 'Warning',
+        reason: 'LonghornStuck',
+        note: `${first?.stuck.explanation}${more.length === 0 ? '' : ` And ${more.length} more.`} ${first?.stuck.wayOut}`,
+      })),
+    )
+    return overdue.length < idle.length
   }
 
   forget(): void {
+    this.#idleSince = new Map()
+    this.#events.forget('moves')
     this.#since = new Map()
     this.#events.forget('nodes')
   }

@@ -83,7 +83,7 @@ describe('a replica that finds no place', () => {
     expect(failures).toEqual([
       expect.stringMatching(/^Warning EvictionFailed x1: No node takes another copy: ReplicaSchedulingFailure: /),
     ])
-    expect(await told('node-1')).toEqual(['Normal ReplicaMoving', 'Normal NoPlaceForReplica'])
+    expect(await told('node-1')).toEqual(['Normal ReplicaMustLeave', 'Normal NoPlaceForReplica'])
     await setting('replica-soft-anti-affinity', 'true')
     await until(async () => !(await placesOf('db')).includes('node-1'))
     await close()

@@ -20,6 +20,7 @@ describe('what holds a node is told with the replica, the volume, its user, what
         mayDrain: false,
         reason: 'VolumeAttached',
         explanation: 'Volume db is attached to node n1 by pod shop/db-0.',
+        moves: [],
         bytesLeft: 0,
         blockers: [
           {
@@ -97,22 +98,30 @@ describe('what holds a node is told with the replica, the volume, its user, what
     )
   })
 
-  it('for what moves: how many bytes are left, less what is copied already', () => {
+  it('for what moves: which copy is built and how far it is, and how many bytes are left of what has begun', () => {
+    const flagged = { isEvictionRequested: true }
     const { nodes } = decide({
       policy: 'block-for-eviction',
       nodes: { n1: cordoned, n2: {} },
       volumes: {
-        a: { copies: { n1: 'healthy' }, actualBytes: 4000, rebuiltShare: 0.25 },
-        b: { copies: { n1: 'healthy', n2: 'healthy' }, actualBytes: 500 },
+        a: { copies: { n1: flagged, n2: 'rebuilding' }, numberOfReplicas: 1, actualBytes: 4000, rebuiltShare: 0.25 },
+        b: { copies: { n1: flagged, n2: 'healthy' }, numberOfReplicas: 2, actualBytes: 500 },
+        c: { copies: { n1: 'healthy', n2: 'healthy' }, actualBytes: 90 },
         bound: { copies: { n1: 'healthy' }, actualBytes: 7000, isStrictLocal: true },
       },
     })
-    expect(nodes.map(({ bytesLeft, reason, explanation }) => ({ bytesLeft, reason, explanation }))).toEqual([
+    expect(
+      nodes.map(({ bytesLeft, reason, explanation, moves }) => ({ bytesLeft, reason, explanation, moves })),
+    ).toEqual([
       {
         bytesLeft: 3500,
         reason: 'ReplicaMoving',
-        explanation:
-          'Replica a-n1 of volume a is being copied to another node: there is no copy on another node. And 2 more.',
+        explanation: 'Replica a-n1 of volume a is being copied off node n1: a-n2 on n2 is rebuilt to 25 %. And 3 more.',
+        moves: [
+          { replica: 'a-n1', volume: 'a', bytes: 3000, state: 'copying' },
+          { replica: 'b-n1', volume: 'b', bytes: 500, state: 'waiting' },
+          { replica: 'c-n1', volume: 'c', bytes: 90, state: 'not-begun' },
+        ],
       },
     ])
   })

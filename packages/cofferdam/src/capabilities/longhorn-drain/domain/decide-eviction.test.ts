@@ -13,13 +13,12 @@ describe('block-for-eviction', () => {
       {
         kept: 'im-n1 im-n2 im-n3',
         flags: '+v-n1 EvictionAutomatic, +w-n1 EvictionAutomatic',
-
-        mayDrain: 'n1: ReplicaMoving',
+        mayDrain: 'n1: ReplicaMustLeave',
       },
     ],
     'failed, unused and half-built replicas hold the node too': [
       { nodes: two, volumes: { v: { copies: { n1: 'failed', n2: 'healthy' } } } },
-      { kept: 'im-n1 im-n2', flags: '+v-n1 EvictionAutomatic', mayDrain: 'n1: ReplicaMoving' },
+      { kept: 'im-n1 im-n2', flags: '+v-n1 EvictionAutomatic', mayDrain: 'n1: ReplicaMustLeave' },
     ],
     'an uncordoned node gets its replicas back to normal': [
       {
@@ -67,7 +66,7 @@ describe('block-for-eviction', () => {
         nodes: { n1: { ...cordoned, isDraining: true, intent: 'Reboot' }, n2: open },
         volumes: { v: { copies: { n1: 'healthy' } } },
       },
-      { kept: 'im-n1 im-n2', flags: '+v-n1 EvictionAutomatic', mayDrain: 'n1: ReplicaMoving' },
+      { kept: 'im-n1 im-n2', flags: '+v-n1 EvictionAutomatic', mayDrain: 'n1: ReplicaMustLeave' },
     ],
     'a policy for reboots that means nothing holds the node that reboots, and moves nothing': [
       {
@@ -128,7 +127,7 @@ describe('block-for-eviction-if-contains-last-replica', () => {
           v3: { copies: { n1: 'healthy', n2: 'healthy', n3: 'healthy' } },
         },
       },
-      { kept: 'im-n1 im-n2 im-n3', flags: '+one-n1 EvictionAutomatic', mayDrain: 'n1: ReplicaMoving' },
+      { kept: 'im-n1 im-n2 im-n3', flags: '+one-n1 EvictionAutomatic', mayDrain: 'n1: ReplicaMustLeave' },
     ],
     'without any budget the only copies of a node move, linked clones too': [
       {

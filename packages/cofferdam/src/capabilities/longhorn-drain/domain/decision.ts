@@ -1,4 +1,5 @@
 import type { Reason } from '../../../shared/reasons.ts'
+import type { MoveState } from './move-state.ts'
 
 /** What Longhorn's nodes may do next, and why. */
 export interface LonghornDecision {
@@ -44,9 +45,19 @@ export interface NodeAnswer {
   readonly mayDrain: boolean
   readonly reason: Reason
   readonly explanation: string
-  /** What is left to move, where something moves. */
+  /** Replicas that move off the node or should, and how far each is. Of those that never move, none. */
+  readonly moves: readonly ReplicaMove[]
+  /** What is left to copy of those whose move has begun. */
   readonly bytesLeft: number
   readonly blockers: readonly ReplicaBlocker[]
+}
+
+export interface ReplicaMove {
+  readonly replica: string
+  readonly volume: string
+  /** What is left to copy. */
+  readonly bytes: number
+  readonly state: MoveState['is']
 }
 
 export interface ReplicaBlocker {

@@ -1,10 +1,12 @@
 import type { LonghornSetting } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { lastWriterOf } from '../../../shared/last-writer.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
 import { isHoldBudget } from './budget-object.ts'
 import { defaultDrainPolicy, drainPolicySetting, parseDrainPolicy } from './policy.ts'
 import { parseRevertedRecord, revertedAnnotation } from './reverted-record.ts'
-import { parseSwitch } from './setting-values.ts'
+import { parseAmount, parseSwitch } from './setting-values.ts'
 import { type DrainPolicy, drainModes, type LonghornDrainSettings } from './snapshot.ts'
 
 /** On Longhorn's setting `node-drain-policy`: who decides drains. See `drainModes`; without it we only observe. */
@@ -88,6 +90,7 @@ export function parseDrainSettings(
   if (isAutoscaled === undefined) {
     problems.push(`the setting ${autoscalerSetting} is neither true nor false; false counts`)
   }
+  const sinceMs = setting === undefined ? undefined : valueSinceOf(setting)
   const reboot = notes[rebootPolicyAnnotation]
   return {
     mode,
@@ -96,15 +99,24 @@ export function parseDrainSettings(
     policy: mode === 'observe' ? inForce : wantedPolicy(notes, atRest),
     inForce,
     atRest,
+    ...(sinceMs === undefined ? {} : { inForceSinceMs: sinceMs }),
     ...(reboot === undefined || reboot === '' ? {} : { rebootPolicy: parseDrainPolicy(reboot) }),
     trigger,
     isAutoscaled: isAutoscaled ?? false,
+    ...(parseAmount(values.get('concurrent-replica-rebuild-per-node-limit')) === 0 ? { isRebuildOff: true } : {}),
     surplus: isBalancing(values.get('replica-auto-balance')) ? 'keep' : surplus,
     problems,
   }
 }
 
 const lostWish = unknown('it does not exist any more, and with it what was wanted')
+
+/** By who wrote the value last; one that was never changed is as old as the setting. */
+function valueSinceOf(setting: LonghornSetting): number | undefined {
+  const { generation, creationTimestamp } = setting.metadata
+  const { time = generation === 1 ? creationTimestamp : undefined } = lastWriterOf(setting, ['value'])
+  return time === undefined ? undefined : parseRfc3339(time)
+}
 
 /** What is wanted for all nodes: what is asked for, else the setting's own value. */
 function wantedPolicy(notes: Readonly<Record<string, string>>, atRest: Observed<DrainPolicy>): Observed<DrainPolicy> {

@@ -1,6 +1,7 @@
 import type { UnreadableObject } from '../../../shared/parsed.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import type { ReplicaBlocker } from './decision.ts'
+import { explainMove } from './explain-move.ts'
 import type { LonghornIndex } from './longhorn-index.ts'
 import { drainPolicyLabel } from './policy.ts'
 import { explainOtherCopies, type SettledSoFar } from './protection.ts'
@@ -10,7 +11,8 @@ import type { InstanceManagerView, ReplicaView } from './snapshot.ts'
 interface HeldReplica {
   readonly replica: ReplicaView
   readonly hold: ReplicaHold
-  readonly isFlagged: boolean
+  /** Whether the policy, or a user, wants it to move. */
+  readonly isWanted: boolean
 }
 
 type BlockerText = Pick<ReplicaBlocker, 'reason' | 'explanation' | 'wayOut'>
@@ -36,7 +38,7 @@ export function explainReplica(so: SettledSoFar, held: HeldReplica): ReplicaBloc
   return { object: `replica/${name}`, volume, ...textOf(so, held) }
 }
 
-function textOf(so: SettledSoFar, { replica, hold, isFlagged }: HeldReplica): BlockerText {
+function textOf(so: SettledSoFar, { replica, hold, isWanted }: HeldReplica): BlockerText {
   const { name, volume, node } = replica
   const view = so.index.volumes.get(volume)
   const users = attachment(so.index, volume)
@@ -76,19 +78,8 @@ function textOf(so: SettledSoFar, { replica, hold, isFlagged }: HeldReplica): Bl
       'Correct the setting node-drain-policy, or the label of the volume or the parameter of its StorageClass.',
     )
   }
-  if (isFlagged && view?.schedulingProblem !== undefined) {
-    return blockerText(
-      'NoPlaceForReplica',
-      `Replica ${name} of volume ${volume}${users} is to leave node ${node}, but no node takes another copy: ${view.schedulingProblem}.`,
-      'Add a node or a disk, free space, let copies share a node (replica-soft-anti-affinity), correct node and disk tags, or uncordon the node.',
-    )
-  }
-  if (isFlagged) {
-    return blockerText(
-      'ReplicaMoving',
-      `Replica ${name} of volume ${volume}${users} is being copied to another node: ${others}.`,
-      'It ends when the new copy is complete; it needs a node that has room and may take it.',
-    )
+  if (isWanted || replica.isEvictionRequested) {
+    return explainMove(so.index, replica, `Replica ${name} of volume ${volume}${users}`)
   }
   if (hold === 'must-leave') {
     return blockerText(

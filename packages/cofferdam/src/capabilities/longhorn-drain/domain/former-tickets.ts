@@ -1,3 +1,4 @@
+import { isFormerTicket } from './eviction-ticket.ts'
 import type { VolumeView } from './snapshot.ts'
 
 /**
@@ -6,7 +7,7 @@ import type { VolumeView } from './snapshot.ts'
  */
 export function formerTicketsOf(volumes: readonly VolumeView[]): readonly FormerTicket[] {
   return volumes.flatMap(({ name, tickets = [] }) =>
-    tickets.filter(({ id }) => id === `cofferdam-eviction-${name}`).map(({ id }) => ({ volume: name, id })),
+    tickets.filter((ticket) => isFormerTicket(ticket, name)).map(({ id }) => ({ volume: name, id })),
   )
 }
 

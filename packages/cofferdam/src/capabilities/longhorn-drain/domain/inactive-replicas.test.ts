@@ -135,7 +135,10 @@ describe('a double', () => {
       volumes: { v: { copies, state: 'detached' } },
     }
     const decision = decideLonghornDrain(doubled(fixture))
-    expect([gist(decision).flags, decision.nodes[0]?.bytesLeft]).toEqual(['+v-n1 EvictionAutomatic', 1000])
+    expect([gist(decision).flags, decision.nodes[0]?.moves.map(({ bytes }) => bytes)]).toEqual([
+      '+v-n1 EvictionAutomatic',
+      [1000],
+    ])
   })
 })
 

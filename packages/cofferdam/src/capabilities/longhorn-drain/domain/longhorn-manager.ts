@@ -8,7 +8,21 @@ export const longhornManagerSelector = 'app=longhorn-manager'
 /** What carries that label in Longhorn's namespace; undefined: it could not be read. */
 export interface LonghornManagerObjects {
   readonly managerSets: readonly Pick<DaemonSet, 'metadata' | 'status'>[] | undefined
-  readonly managerPods: readonly Pick<Pod, 'metadata' | 'status'>[] | undefined
+  readonly managerPods: readonly LonghornManagerPod[] | undefined
+}
+
+export interface LonghornManagerPod extends Pick<Pod, 'metadata' | 'status'> {
+  readonly spec?: Pick<Pod['spec'], 'nodeName'>
+}
+
+/** Nodes on which a pod of the manager is ready: what Longhorn decides about the replicas of a node, the pod there decides. */
+export function nodesWithManager(pods: readonly LonghornManagerPod[]): ReadonlySet<string> {
+  const ready = pods.filter(
+    ({ metadata, status }) =>
+      metadata.deletionTimestamp === undefined &&
+      (status?.conditions ?? []).some((condition) => condition.type === 'Ready' && condition.status === 'True'),
+  )
+  return new Set(ready.flatMap(({ spec }) => spec?.nodeName ?? []))
 }
 
 /**

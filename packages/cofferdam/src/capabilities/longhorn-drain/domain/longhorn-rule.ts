@@ -56,7 +56,7 @@ function holdsByLonghorn(index: LonghornIndex, replica: ReplicaView, policy: Dra
 }
 
 /** Longhorn counts inactive replicas, those that are being deleted, and nodes that do not answer or have only a taint. */
-function mayProtectForLonghorn(index: LonghornIndex, copy: ReplicaView): boolean {
+export function mayProtectForLonghorn(index: LonghornIndex, copy: ReplicaView): boolean {
   if (copy.healthyAt === '' || copy.failedAt !== '') return false
   const node = index.nodes.get(copy.node)
   if (node === undefined || node.kubernetes === 'absent' || isSeenClosed(node)) return false

@@ -1,9 +1,10 @@
 import { bytesLeftOf } from './bytes-left.ts'
-import type { EvictionAnswer, NodeAnswer, ReplicaBlocker } from './decision.ts'
+import type { EvictionAnswer, NodeAnswer, ReplicaBlocker, ReplicaMove } from './decision.ts'
 import { explainEngine, explainManagerAway, explainReplica, explainUnreadable } from './explain-hold.ts'
 import type { LonghornIndex } from './longhorn-index.ts'
+import { moveStateOf, movingReplicas } from './move-state.ts'
 import type { NodeHolds } from './node-holds.ts'
-import { isHealthy, type SettledSoFar } from './protection.ts'
+import type { SettledSoFar } from './protection.ts'
 import type { LonghornNodeView } from './snapshot.ts'
 import { withUnseenClosing } from './unseen-closing.ts'
 
@@ -14,10 +15,10 @@ export function nodeAnswer(
   { holds, evictions }: { readonly holds: NodeHolds; readonly evictions: readonly EvictionAnswer[] },
 ): NodeAnswer {
   const { index } = so
-  const flagged = new Set(evictions.filter(({ isRequested }) => isRequested).map(({ replica }) => replica))
+  const wanted = new Set(evictions.filter(({ isRequested }) => isRequested).map(({ replica }) => replica))
   const others: ReplicaBlocker[] = [
     ...holds.engines.map((volume) => explainEngine(index, node.name, volume)),
-    ...holds.replicas.map((held) => explainReplica(so, { ...held, isFlagged: flagged.has(held.replica.name) })),
+    ...holds.replicas.map((held) => explainReplica(so, { ...held, isWanted: wanted.has(held.replica.name) })),
     ...holds.unreadable.map(explainUnreadable),
     ...index
       .instanceManagersOn(node.name)
@@ -25,31 +26,24 @@ export function nodeAnswer(
       .map(explainManagerAway),
   ]
   const blockers = withUnseenClosing(index.settings, node, others)
-  const bytesLeft = bytesToMove(so, node.name, flagged)
+  const moves = movesOff(index, node.name, wanted)
+  const bytesLeft = moves.reduce((sum, { state, bytes }) => (state === 'not-begun' ? sum : sum + bytes), 0)
   const [first] = blockers
   if (first === undefined) {
     const explanation = node.isCordoned
       ? 'Nothing on the node holds it.'
       : 'Nothing on the node holds it; its budgets go when it is cordoned.'
-    return { node: node.name, mayDrain: true, reason: 'ReplicasProtected', explanation, bytesLeft, blockers }
+    return { node: node.name, mayDrain: true, reason: 'ReplicasProtected', explanation, moves, bytesLeft, blockers }
   }
   const more = blockers.length === 1 ? '' : ` And ${blockers.length - 1} more.`
   const explanation = `${first.explanation}${more}`
-  return { node: node.name, mayDrain: false, reason: first.reason, explanation, bytesLeft, blockers }
+  return { node: node.name, mayDrain: false, reason: first.reason, explanation, moves, bytesLeft, blockers }
 }
 
-function bytesToMove({ index }: SettledSoFar, node: string, flagged: ReadonlySet<string>): number {
-  let bytes = 0
-  for (const { name, volume } of index.replicasOn(node)) {
-    if (flagged.has(name) && !isReplaced(index, node, volume)) bytes += bytesLeftOf(index.volumes.get(volume))
-  }
-  return bytes
-}
-
-/** As many whole copies as the volume wants are elsewhere: what is left on the node only waits to be deleted. */
-function isReplaced(index: LonghornIndex, node: string, volume: string): boolean {
-  const wanted = index.volumes.get(volume)?.numberOfReplicas ?? Number.POSITIVE_INFINITY
-  const copies = index.copiesOf(volume)
-  if (copies.length <= wanted) return false
-  return copies.filter((copy) => copy.node !== node && isHealthy(copy) && !copy.isEvictionRequested).length >= wanted
+function movesOff(index: LonghornIndex, node: string, wanted: ReadonlySet<string>): readonly ReplicaMove[] {
+  return movingReplicas(index, node, wanted).map((replica) => {
+    const { name, volume } = replica
+    const state = moveStateOf(index, replica).is
+    return { replica: name, volume, bytes: state === 'copied' ? 0 : bytesLeftOf(index.volumes.get(volume)), state }
+  })
 }

@@ -99,7 +99,55 @@ describe('nodes', () => {
         { name: 'd2', uuid: 'u2', isEvictionAsked: false, allowScheduling: false },
       ],
       takesReplicas: true,
+      managerPod: 'away',
     })
+  })
+
+  it('carry since when they are cordoned: the later of what Kubernetes and Longhorn say, and nothing where neither says it', () => {
+    const cordon = (timeAdded?: string) =>
+      kubeNode('n1', {
+        unschedulable: true,
+        taints: [
+          {
+            key: 'node.kubernetes.io/unschedulable',
+            effect: 'NoSchedule',
+            ...(timeAdded === undefined ? {} : { timeAdded }),
+          },
+        ],
+      })
+    const seen = (lastTransitionTime: string) =>
+      longhornNode('n1', {
+        status: {
+          conditions: [{ type: 'Schedulable', status: 'False', reason: 'KubernetesNodeCordoned', lastTransitionTime }],
+        },
+      })
+    const since = (more: Partial<LonghornObjects>) => parsed(more)?.cordonedSinceMs
+    const [early, late] = ['1970-01-01T00:00:10Z', '1970-01-01T00:00:20Z']
+    expect([
+      since({ kubeNodes: [cordon(early)] }),
+      since({ kubeNodes: [cordon(early)], nodes: [seen(late)] }),
+      since({ kubeNodes: [cordon(late)], nodes: [seen(early)] }),
+      since({ kubeNodes: [cordon()] }),
+      since({ kubeNodes: [kubeNode('n1')], nodes: [seen(early)] }),
+    ]).toEqual([10_000, 20_000, 20_000, undefined, undefined])
+  })
+
+  it('carry whether a manager of Longhorn is ready on them, and nothing where its pods cannot be read', () => {
+    const pod = (nodeName: string, status: 'True' | 'False', deletionTimestamp?: string) => ({
+      metadata: { name: 'm', ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) },
+      spec: { nodeName },
+      status: { conditions: [{ type: 'Ready', status }] },
+    })
+    const down = { type: 'Ready', status: 'False', reason: 'ManagerPodDown' } as const
+    const manager = (more: Partial<LonghornObjects>) => parsed(more)?.managerPod
+    expect([
+      manager({ managerPods: [pod('n1', 'True')] }),
+      manager({ managerPods: [pod('n1', 'False')] }),
+      manager({ managerPods: [pod('n1', 'True', 'now')] }),
+      manager({ managerPods: [pod('n2', 'True')] }),
+      manager({ managerPods: undefined }),
+      manager({ managerPods: undefined, nodes: [longhornNode('n1', { status: { conditions: [down] } })] }),
+    ]).toEqual(['ready', 'away', 'away', 'away', undefined, 'away'])
   })
 
   it('take no replicas where a user or Longhorn says so', () => {

@@ -18,7 +18,7 @@ import { Remembered } from '../../../shared/remembered.ts'
 import { heldManagerOf, isInstanceManagerBudget } from './budget-object.ts'
 import { parseDrainSettings } from './drain-settings.ts'
 import { longhornVersionSetting } from './linked-clone.ts'
-import { type LonghornManagerObjects, parseLonghornManager } from './longhorn-manager.ts'
+import { type LonghornManagerObjects, nodesWithManager, parseLonghornManager } from './longhorn-manager.ts'
 import { isBlipping, parseLonghornNode } from './parse-node.ts'
 import { parseInstanceManager, parseReplica } from './parse-replica.ts'
 import { parseVolume } from './parse-volume.ts'
@@ -69,6 +69,7 @@ export function createLonghornParser(): ParseLonghorn {
   const kubeNodesByName = new ListIndex(byName<Node>)
   const classPolicies = new ListIndex(policiesOfClasses)
   const classesOfVolumes = new ListIndex(classesByHandle)
+  const managedNodes = new ListIndex(nodesWithManager)
   const budgetNames = new ListIndex(namesOfBudgets)
 
   return (objects) => {
@@ -103,11 +104,13 @@ export function createLonghornParser(): ParseLonghorn {
       return remembered.make(volume, from, () => guarded('volume', volume, () => parseVolume(volume, around)))
     })
     const kubeNodes = kubeNodesByName.of(objects.kubeNodes)
+    const managed = objects.managerPods === undefined ? undefined : managedNodes.of(objects.managerPods)
     const nodes = objects.nodes.map((node) => {
       const kubeNode = kubeNodes.get(node.metadata.name)
       const disruptions = objects.disruptions.filter(({ spec }) => spec?.nodeName === node.metadata.name)
-      const around = { kubeNode, disruptions, nowMs: objects.nowMs }
-      const from = [kubeNode, isBlipping(kubeNode) ? objects.nowMs : 0, disruptions.length, ...disruptions]
+      const hasManager = managed?.has(node.metadata.name)
+      const around = { kubeNode, disruptions, nowMs: objects.nowMs, hasManager }
+      const from = [kubeNode, isBlipping(kubeNode) ? objects.nowMs : 0, hasManager, disruptions.length, ...disruptions]
       return remembered.make(node, from, () => parseLonghornNode(node, around))
     })
     const drainSettings = parseDrainSettings(objects.settings, {

@@ -1,4 +1,4 @@
-import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import type { Node, Taint } from '@cofferdam/kubernetes/api/core.ts'
 import type { LonghornNode } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { Condition } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
@@ -18,6 +18,8 @@ export interface NodeSurroundings {
   readonly kubeNode: Node | undefined
   readonly disruptions: readonly NodeDisruption[]
   readonly nowMs: number
+  /** Whether a pod of Longhorn's manager is ready on it; undefined: it is not known. */
+  readonly hasManager: boolean | undefined
 }
 
 /** A view comes out of anything; what is wrong with the object comes with it. */
@@ -44,6 +46,8 @@ export function parseLonghornNode(
   const moving = parseMovingRecord(node.metadata.annotations?.[movingAnnotation])
   const closing = around.kubeNode === undefined ? undefined : closingOf(around.kubeNode)
   const ownCordon = around.kubeNode === undefined ? undefined : ownCordonOf(around.kubeNode)
+  const managerPod = managerPodOf(node, around.hasManager)
+  const cordonedSinceMs = cordonedSinceOf(node, around.kubeNode)
   const view: LonghornNodeView = {
     name,
     kubernetes: kubernetesOf(node, around),
@@ -56,9 +60,33 @@ export function parseLonghornNode(
     isAutoEvicting: see.flag(status['autoEvicting'], 'status.autoEvicting'),
     disks,
     takesReplicas: spec['allowScheduling'] !== false && conditionOf(node, 'Schedulable')?.status !== 'False',
+    ...(managerPod === undefined ? {} : { managerPod }),
+    ...(cordonedSinceMs === undefined ? {} : { cordonedSinceMs }),
     ...(moving === undefined ? {} : { moving }),
   }
   return { view, unreadable: see.why === undefined ? [] : [unreadable(`node/${name}`, see.why, name)] }
+}
+
+/** Longhorn's own word, or what its pods show. */
+function managerPodOf(node: LonghornNode, hasManager: boolean | undefined): LonghornNodeView['managerPod'] {
+  const own = conditionOf(node, 'Ready')
+  const isReportedAway = own?.reason === 'ManagerPodDown' || own?.reason === 'ManagerPodMissing'
+  if (own?.status === 'False' && isReportedAway) return 'away'
+  return hasManager === undefined ? undefined : hasManager ? 'ready' : 'away'
+}
+
+/** By the taint that Kubernetes adds, and by the condition that Longhorn sets when it sees the cordon: the later of both. */
+function cordonedSinceOf(node: LonghornNode, kubeNode: Node | undefined): number | undefined {
+  if (kubeNode?.spec?.unschedulable !== true) return undefined
+  const own = conditionOf(node, 'Schedulable')
+  const isSeen = own?.status === 'False' && own.reason === 'KubernetesNodeCordoned'
+  const taints: unknown = kubeNode.spec.taints
+  const list = Array.isArray(taints) ? (taints as readonly (Taint | null)[]) : []
+  const taint = list.find((each) => each?.key === 'node.kubernetes.io/unschedulable')
+  const times = [isSeen ? own.lastTransitionTime : undefined, taint?.timeAdded]
+    .map((time) => parseRfc3339(String(time ?? '')))
+    .filter((time) => time !== undefined)
+  return times.length === 0 ? undefined : Math.max(...times)
 }
 
 /** Whether the answer about a node depends on the time, and must be read again even if nothing changed. */

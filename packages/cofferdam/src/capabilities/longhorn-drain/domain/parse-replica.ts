@@ -15,6 +15,7 @@ export function parseReplica(
   const node = see.text(spec['nodeID'], 'spec.nodeID')
   const dataEngine = see.text(spec['dataEngine'], 'spec.dataEngine', 'v1')
   const manager = see.text(status['instanceManagerName'], 'status.instanceManagerName')
+  const cloneSource = see.text(spec['linkedCloneSrcReplicaName'], 'spec.linkedCloneSrcReplicaName')
   const view: ReplicaView = {
     name,
     volume: see.name(spec['volumeName'], 'spec.volumeName'),
@@ -29,6 +30,7 @@ export function parseReplica(
     isEvictionRequested: see.flag(spec['evictionRequested'], 'spec.evictionRequested'),
     instanceManager: manager === '' ? managerByDefault(node, dataEngine) : manager,
     isBeingDeleted: deletionTimestamp !== undefined,
+    ...(cloneSource === '' ? {} : { cloneSource }),
   }
   if (see.why === undefined) return { view }
   const place = node === '' ? labels?.['longhornnode'] : node

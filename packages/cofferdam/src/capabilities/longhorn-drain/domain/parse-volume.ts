@@ -10,7 +10,7 @@ import { drainPolicyLabel, parseVolumePolicy } from './policy.ts'
 import { Reading } from './reading.ts'
 import { parseSwitch } from './setting-values.ts'
 import type { AttachmentTicketView, VolumeView } from './snapshot.ts'
-import { unsettledOf } from './unsettled-volume.ts'
+import { changingOf, unsettledOf } from './unsettled-volume.ts'
 
 export interface VolumeSurroundings {
   readonly attachment: LonghornVolumeAttachment | undefined
@@ -35,6 +35,8 @@ export function parseVolume(volume: LonghornVolume, around: VolumeSurroundings):
   const rebuiltShare = rebuiltShareOf(currentEngine(around.engines))
   const schedulingProblem = schedulingProblemOf(volume)
   const tickets = ticketsOf(around.attachment)
+  const ownedBy = see.text(status['ownerID'], 'status.ownerID')
+  const changing = changingOf(volume)
   const boundClone = boundCloneOf(volume, around.longhornVersion)
   const view: VolumeView = {
     name,
@@ -46,7 +48,9 @@ export function parseVolume(volume: LonghornVolume, around: VolumeSurroundings):
     actualBytes: see.count(status['actualSize'], 'status.actualSize'),
     attachedBy: state === 'detached' ? undefined : attacherOf(volume, around.attachment),
     attachedTo: attachedTo === '' ? undefined : attachedTo,
+    ...(ownedBy === '' ? {} : { ownedBy }),
     unsettled: unsettledOf(volume, around.engines),
+    ...(changing === undefined ? {} : { changing }),
     ...(boundClone === undefined ? {} : { boundClone }),
     ...(rebuiltShare === undefined ? {} : { rebuiltShare }),
     ...(schedulingProblem === undefined ? {} : { schedulingProblem }),

@@ -47,6 +47,8 @@ export interface LonghornDrainSettings {
   readonly policy: Observed<DrainPolicy>
   /** What the setting says, which a Longhorn with a drain handling of its own goes by; a guide may want another. */
   readonly inForce: Observed<DrainPolicy>
+  /** Since when, at the earliest; undefined: nothing says so. */
+  readonly inForceSinceMs?: number
   /** The same while no node is drained: a guide puts it back. */
   readonly atRest: Observed<DrainPolicy>
   /** What counts instead on nodes that only reboot; undefined: the same as on others. */
@@ -55,6 +57,8 @@ export interface LonghornDrainSettings {
   readonly trigger: 'cordon' | 'drain'
   /** `kubernetes-cluster-autoscaler-enabled`: a budget only where it protects something. */
   readonly isAutoscaled: boolean
+  /** `concurrent-replica-rebuild-per-node-limit` is 0: Longhorn makes no copies. */
+  readonly isRebuildOff?: boolean
   /** What to do with replicas that a cancelled eviction left over. */
   readonly surplus: 'keep' | 'remove'
   /** What is wrong with them, in words. */
@@ -81,6 +85,10 @@ export interface LonghornNodeView {
   readonly disks: readonly DiskView[]
   /** Whether Longhorn places replicas on it; undefined: it does not say. */
   readonly takesReplicas?: boolean
+  /** Whether a pod of Longhorn's manager is ready on it, which alone requests evictions there; undefined: it is not known. */
+  readonly managerPod?: 'ready' | 'away'
+  /** Since when it is cordoned and Longhorn could know of it; undefined: it is not, or nothing says since when. */
+  readonly cordonedSinceMs?: number
   /** When replicas began to move off it, and how much there was, as we wrote it down. */
   readonly moving?: { readonly sinceMs: number; readonly bytes: number }
 }
@@ -107,6 +115,8 @@ export interface VolumeView {
   /** Who wants it attached, for people: `pod shop/db-0`, `the Longhorn UI`. */
   readonly attachedBy: string | undefined
   readonly attachedTo: string | undefined
+  /** The node whose longhorn-manager handles it. */
+  readonly ownedBy?: string
   /** How much of the copy that is being built is there, from 0 to 1; undefined when none is. */
   readonly rebuiltShare?: number
   /** Why no node takes another copy, in Longhorn's words; undefined while one does. */
@@ -116,6 +126,8 @@ export interface VolumeView {
    * ruled out. Undefined: neither is.
    */
   readonly unsettled: string | undefined
+  /** The migration or the upgrade that is under way. */
+  readonly changing?: string
   /** Whether two copies may be on one node. */
   readonly sharesNodes?: boolean
   /** Who wants it attached, and where; absent: nobody. */
@@ -146,6 +158,8 @@ export interface ReplicaView {
   /** Both the wish and the fact. */
   readonly isStopped: boolean
   readonly isEvictionRequested: boolean
+  /** Of a linked clone: the replica whose data it reads through to, which stays as long. */
+  readonly cloneSource?: string
   /** By its status, else by the default image of its node. */
   readonly instanceManager: string | undefined
   readonly isBeingDeleted: boolean

@@ -30,11 +30,11 @@ describe('a node with data of Longhorn may begin to leave', () => {
         nodes: open,
         volumes: { db: { copies: { n1: 'healthy', n2: 'healthy' } } },
       },
-      then: 'yes, behind ReplicaMoving',
+      then: 'yes, behind ReplicaMustLeave',
     },
     'when the policy moves its last copy away': {
       given: { policy: 'block-for-eviction-if-contains-last-replica', nodes: open, volumes: { db: alone } },
-      then: 'yes, behind ReplicaMoving',
+      then: 'yes, behind ReplicaMustLeave',
     },
     'not when it has the only copy and the policy would leave it there': {
       given: { nodes: open, volumes: { db: alone } },
@@ -58,7 +58,7 @@ describe('a node with data of Longhorn may begin to leave', () => {
     },
     'even so where a user asked for the node to be emptied: then it moves': {
       given: { nodes: { ...open, n1: { isEvictionAsked: true } }, volumes: { db: alone } },
-      then: 'yes, behind ReplicaMoving',
+      then: 'yes, behind ReplicaMustLeave',
     },
     'where a last copy holds only while it runs: it may stop when its pods have left': {
       given: { policy: 'allow-if-replica-is-stopped', nodes: open, volumes: { db: alone } },
@@ -223,7 +223,7 @@ it('tells what holds the budgets of the node, behind each of them', () => {
       {
         budgets: ['pdb/longhorn-system/im-n1'],
         object: 'replica/db-n1',
-        reason: 'ReplicaMoving',
+        reason: 'ReplicaMustLeave',
         wayOut: expect.stringContaining('db-n1'),
       },
     ],

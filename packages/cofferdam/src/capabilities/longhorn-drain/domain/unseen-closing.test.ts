@@ -38,7 +38,7 @@ describe('a node that a taint alone closes, which Longhorn does not see', () => 
     })
     expect(gist(decideLonghornDrain(seen(seenToo)))).toMatchObject({
       flags: '+db-n1 EvictionAutomatic',
-      mayDrain: 'n1: ReplicaMoving',
+      mayDrain: 'n1: ReplicaMustLeave',
     })
   })
 

@@ -1,5 +1,5 @@
 import type { DaemonSet } from '@cofferdam/kubernetes/api/apps.ts'
-import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
+import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import {
   type LonghornEngine,
   type LonghornInstanceManager,
@@ -24,7 +24,7 @@ import type { PersistentVolume, StorageClass } from '@cofferdam/kubernetes/api/s
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
-import { longhornManagerSelector } from '../domain/longhorn-manager.ts'
+import { type LonghornManagerPod, longhornManagerSelector } from '../domain/longhorn-manager.ts'
 import type { LonghornObjects } from '../domain/parse-longhorn.ts'
 import { drainPolicySetting } from '../domain/policy.ts'
 
@@ -44,7 +44,7 @@ export interface LonghornViews {
   readonly persistentVolumes: WatchView<PersistentVolume>
   /** DaemonSets of Longhorn's own manager. */
   readonly managerSets: WatchView<Pick<DaemonSet, 'metadata' | 'status'>>
-  readonly managerPods: WatchView<Pick<Pod, 'metadata' | 'status'>>
+  readonly managerPods: WatchView<LonghornManagerPod>
 }
 
 export function observeLonghorn(views: LonghornViews, nowMs: number): LonghornObjects {

@@ -1,6 +1,7 @@
 import type { DaemonSet, Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import {
+  type LonghornSetting,
   longhornEngines,
   longhornInstanceManagers,
   longhornNamespace,
@@ -28,7 +29,8 @@ import { closingFieldsOf } from '../../../shared/closed-node.ts'
 import { cordonedByAnnotation, cordonMarkOf } from '../../../shared/cordon-mark.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import type { SelectingDeployment } from '../domain/budget-object.ts'
-import { longhornManagerSelector } from '../domain/longhorn-manager.ts'
+import { type LonghornManagerPod, longhornManagerSelector } from '../domain/longhorn-manager.ts'
+import { drainPolicySetting } from '../domain/policy.ts'
 import type { LonghornViews } from './observe.ts'
 
 export interface LonghornViewPorts {
@@ -44,16 +46,19 @@ export interface LonghornViewPorts {
 /** Everything that is read of Longhorn, and of the cluster around it. */
 export function openLonghornViews({ informers, log, views }: LonghornViewPorts): LonghornViews {
   const managers = { namespace: longhornNamespace, labelSelector: longhornManagerSelector }
-  const longhornKind = <T extends KubeObject>(type: ResourceType<T>) =>
+  const longhornKind = <T extends KubeObject>(
+    type: ResourceType<T>,
+    project: (object: T) => T = withoutManagedFields,
+  ) =>
     informers.openOptional<T, T>(`longhorn/${type.plural}`, {
       type,
       namespace: longhornNamespace,
-      project: withoutManagedFields,
+      project,
       onAbsent: () =>
         log.info({ resource: type.plural }, 'the cluster does not have this kind; checked again periodically'),
     })
   return {
-    settings: longhornKind(longhornSettings),
+    settings: longhornKind(longhornSettings, slimSetting),
     nodes: longhornKind(longhornNodes),
     volumes: longhornKind(longhornVolumes),
     replicas: longhornKind(longhornReplicas),
@@ -93,9 +98,21 @@ function slimManagerSet({ metadata, status }: DaemonSet): Pick<DaemonSet, 'metad
   }
 }
 
-function slimManagerPod({ metadata, status }: Pod): Pick<Pod, 'metadata' | 'status'> {
-  const { phase } = status ?? {}
-  return { metadata: { name: metadata.name }, ...(phase === undefined ? {} : { status: { phase } }) }
+function slimManagerPod({ metadata, spec, status }: Pod): LonghornManagerPod {
+  const { name, deletionTimestamp } = metadata
+  const { nodeName } = spec
+  const { phase, conditions = [] } = status ?? {}
+  const ready = conditions.filter(({ type }) => type === 'Ready').map(({ type, status: is }) => ({ type, status: is }))
+  return {
+    metadata: { name, ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) },
+    spec: nodeName === undefined ? {} : { nodeName },
+    status: { ...(phase === undefined ? {} : { phase }), conditions: ready },
+  }
+}
+
+/** Of the setting that decides drains, since when it has its value. */
+function slimSetting(setting: LonghornSetting): LonghornSetting {
+  return setting.metadata.name === drainPolicySetting ? setting : withoutManagedFields(setting)
 }
 
 /** Without the heartbeats. */

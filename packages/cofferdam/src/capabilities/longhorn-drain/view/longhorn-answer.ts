@@ -1,6 +1,6 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { bytesLeftOf, isBound } from '../domain/bytes-left.ts'
+import type { NodeAnswer, ReplicaMove } from '../domain/decision.ts'
 import { estimateMove } from '../domain/estimate-move.ts'
 import type { LonghornDrainSettings, LonghornNodeView } from '../domain/snapshot.ts'
 import { type LonghornView, nodeOf, passesInDrain, rehearseDrain } from './longhorn-view.ts'
@@ -29,6 +29,8 @@ export interface MoveProgress {
   /** On the whole since then. */
   readonly bytesPerSecond?: number
   readonly secondsLeft?: number
+  /** Nothing is being copied now, so there is no pace. */
+  readonly isIdle?: true
 }
 
 /** What Longhorn, or we in its place, say about one node. */
@@ -43,8 +45,8 @@ export interface LonghornAnswer extends LonghornRule {
   readonly explanation: string
   /** How many are on the node. */
   readonly replicas: number
-  /** Replicas that move off the node, or would. */
-  readonly moving: readonly { readonly replica: string; readonly volume: string; readonly bytes: number }[]
+  /** Replicas that move off the node, should, or would; and how far each is. */
+  readonly moving: readonly ReplicaMove[]
   readonly progress?: MoveProgress
   readonly heldBy: readonly LonghornHold[]
 }
@@ -69,9 +71,8 @@ export function answerLonghorn(
   const node = nodeOf(asked, nodeName)
   const answer = asked.decision.nodes.find((each) => each.node === nodeName)
   if (node === undefined || answer === undefined) return undefined
-  const moving = movingFrom(asked, nodeName)
   const cordon = ownCordonText(node)
-  const { mayDrain, reason, explanation, blockers } = answer
+  const { mayDrain, reason, explanation, blockers, moves } = answer
   return {
     ...ruleInForce(view),
     node: nodeName,
@@ -81,8 +82,8 @@ export function answerLonghorn(
     reason,
     explanation,
     replicas: asked.snapshot.replicas.filter(({ node: place, isActive }) => place === nodeName && isActive).length,
-    moving,
-    ...(moving.length === 0 ? {} : { progress: progressOf(node, answer.bytesLeft, asked.snapshot.nowMs) }),
+    moving: moves,
+    ...(hasBegun(moves) ? { progress: progressOf(node, answer, asked.snapshot.nowMs) } : {}),
     heldBy: blockers.map((blocker) => ({
       object: blocker.object,
       volume: blocker.volume,
@@ -109,25 +110,16 @@ export function ruleInForce({ snapshot, isAttended }: LonghornView): LonghornRul
 
 export function progressOf(
   { moving }: Pick<LonghornNodeView, 'moving'>,
-  bytesLeft: number,
+  { moves, bytesLeft }: Pick<NodeAnswer, 'moves' | 'bytesLeft'>,
   nowMs: number,
 ): MoveProgress {
-  if (moving === undefined) return { bytesLeft }
-  const estimate = estimateMove({ moving, bytesLeft, nowMs })
+  const isIdle = bytesLeft > 0 && !moves.some(({ state }) => state === 'copying')
+  if (moving === undefined) return { bytesLeft, ...(isIdle ? { isIdle } : {}) }
+  const estimate = isIdle ? { isIdle } : estimateMove({ moving, bytesLeft, nowMs })
   return { bytesLeft, since: rfc3339(moving.sinceMs), bytes: Math.max(moving.bytes, bytesLeft), ...estimate }
 }
 
-function movingFrom({ snapshot, decision }: LonghornView, node: string): LonghornAnswer['moving'] {
-  const flagged = new Set(
-    decision.evictions.filter((each) => each.node === node && each.isRequested).map(({ replica }) => replica),
-  )
-  if (flagged.size === 0) return []
-  const volumes = new Map(snapshot.volumes.map((volume) => [volume.name, volume]))
-  return snapshot.replicas
-    .filter((replica) => replica.node === node && flagged.has(replica.name))
-    .filter(({ volume: name }) => {
-      const volume = volumes.get(name)
-      return volume === undefined || !isBound(volume)
-    })
-    .map(({ name, volume }) => ({ replica: name, volume, bytes: bytesLeftOf(volumes.get(volume)) }))
+/** Whether the flag of any of them is up. */
+export function hasBegun(moves: readonly ReplicaMove[]): boolean {
+  return moves.some(({ state }) => state !== 'not-begun')
 }

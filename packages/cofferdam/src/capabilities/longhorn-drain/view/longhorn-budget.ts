@@ -145,8 +145,9 @@ const ofPolicy: readonly Reason[] = [
 ]
 
 /** A policy lets replicas go; what the policy has no say in goes with the pod alone. Longhorn itself knows no policy of one volume. */
-function overrideOf({ reason, volume }: ReplicaBlocker, { snapshot }: LonghornView): string {
-  if (!ofPolicy.includes(reason)) return deletePod('NAME')
+function overrideOf({ object, reason, volume }: ReplicaBlocker, { snapshot }: LonghornView): string {
+  const isStuckMove = reason === ('LonghornStuck' satisfies Reason) && object.startsWith('replica/')
+  if (!ofPolicy.includes(reason) && !isStuckMove) return deletePod('NAME')
   if (snapshot.settings.mode === 'hold') {
     return `kubectl -n ${longhornNamespace} label volumes.longhorn.io ${volume === '' ? 'NAME' : volume} ${drainPolicyLabel}=always-allow; without the node the volume may be out of reach. Where Longhorn's own budget holds the node too, its setting node-drain-policy decides`
   }

@@ -1,4 +1,6 @@
+import { countedText } from './counted-text.ts'
 import type { LonghornAnswer, LonghornHold, LonghornRule, MoveProgress } from './longhorn-answer.ts'
+import { countMoves, movesText } from './move-counts.ts'
 
 /** Who decides, by what, and how far it is: one line each. Empty lines are for whoever prints them to leave out. */
 export function longhornLines(answer: LonghornAnswer): string[] {
@@ -29,7 +31,7 @@ const modeWords = {
 function outlookLines(answer: LonghornAnswer): string[] {
   const { isRehearsed, mayDrain, moving, progress, heldBy } = answer
   if (!isRehearsed) {
-    if (progress !== undefined) return [`${countedText(moving.length, 'replica')} to move: ${progressText(progress)}`]
+    if (moving.length > 0) return [`${movesText(countMoves(moving))}${progressSuffix(progress)}`]
     return mayDrain ? ['nothing of Longhorn holds the node'] : []
   }
   if (mayDrain && moving.length === 0) return ['drained now, nothing of Longhorn would hold it']
@@ -51,10 +53,17 @@ function isTakenAlong({ passes, reason }: LonghornHold): boolean {
   return passes && reason === 'VolumeAttached'
 }
 
+export function progressSuffix(progress: MoveProgress | undefined): string {
+  return progress === undefined ? '' : `: ${progressText(progress)}`
+}
+
 /** `2.1 GiB of 6 GiB moved, 100 MiB/s, about 40 s left` */
-export function progressText({ bytesLeft, bytes, bytesPerSecond, secondsLeft }: MoveProgress): string {
-  if (bytes === undefined) return `${bytesText(bytesLeft)} left; its start was not recorded, so its pace is not known`
+export function progressText({ bytesLeft, bytes, bytesPerSecond, secondsLeft, isIdle }: MoveProgress): string {
+  const idle = isIdle === true ? '; nothing is being copied now' : undefined
+  if (bytes === undefined)
+    return `${bytesText(bytesLeft)} left${idle ?? '; its start was not recorded, so its pace is not known'}`
   const moved = `${bytesText(bytes - bytesLeft)} of ${bytesText(bytes)} moved`
+  if (idle !== undefined) return `${moved}${idle}`
   if (bytesPerSecond === undefined || secondsLeft === undefined) return `${moved}; its pace is not known yet`
   return `${moved}, ${bytesText(bytesPerSecond)}/s, about ${durationText(secondsLeft)} left`
 }
@@ -76,8 +85,4 @@ function durationText(seconds: number): string {
   if (seconds < 120) return `${Math.round(seconds)} s`
   if (seconds < 7200) return `${Math.round(seconds / 60)} min`
   return `${Math.round(seconds / 3600)} h`
-}
-
-export function countedText(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

@@ -9,6 +9,7 @@ import type { LonghornDecision, NodeAnswer, ReplicaBlocker } from '../domain/dec
 import { withLingeringBudgets } from '../domain/lingering.ts'
 import { withCordon } from '../domain/seen-closing.ts'
 import type { LonghornNodeView, LonghornSnapshot } from '../domain/snapshot.ts'
+import { withStuckMoves } from '../domain/stuck-moves.ts'
 
 /** What is known of Longhorn when something is explained, and what the drain policy makes of it. */
 export interface LonghornView extends Attendance {
@@ -18,9 +19,19 @@ export interface LonghornView extends Attendance {
   readonly rehearsed?: string
 }
 
-export function viewLonghorn(seen: LonghornSnapshot, attendance: Attendance = {}): LonghornView {
+/** `decide`: for those who decide again and again. */
+export function viewLonghorn(
+  seen: LonghornSnapshot,
+  attendance: Attendance = {},
+  decide: (snapshot: LonghornSnapshot) => LonghornDecision = decideLonghornDrain,
+): LonghornView {
   const snapshot = asDecided(seen)
-  return { ...attendance, snapshot, decision: withLingeringBudgets(snapshot, decideLonghornDrain(snapshot)) }
+  return { ...attendance, snapshot, decision: asItStands(snapshot, decide(snapshot)) }
+}
+
+/** The decision, and what has come of it so far. */
+function asItStands(snapshot: LonghornSnapshot, decision: LonghornDecision, rehearsed?: string): LonghornDecision {
+  return withStuckMoves(snapshot, withLingeringBudgets(snapshot, decision, rehearsed), rehearsed)
 }
 
 /** The same view for a node that is leaving or unknown; for an open one, as the same decision would have it in a drain. */
@@ -30,19 +41,21 @@ export function rehearseDrain(view: LonghornView, node: string): LonghornView {
   const shown: LonghornNodeView = { ...withCordon(seen), isDraining: true }
   const nodes = view.snapshot.nodes.map((each) => (each === seen ? shown : each))
   const snapshot = { ...view.snapshot, nodes }
-  const decision = withLingeringBudgets(snapshot, decideLonghornDrain(snapshot), node)
-  const answers = decision.nodes.map((answer) => (answer.node === node ? asRehearsed(answer) : answer))
+  const decision = asItStands(snapshot, decideLonghornDrain(snapshot), node)
+  const flagged = new Set(
+    snapshot.replicas.filter((each) => each.isEvictionRequested).map(({ name }) => `replica/${name}`),
+  )
+  const answers = decision.nodes.map((answer) => (answer.node === node ? asRehearsed(answer, flagged) : answer))
   return { ...view, snapshot, decision: { ...decision, nodes: answers }, rehearsed: node }
 }
 
-/** The same answer, without the claim that anything moves yet. */
-function asRehearsed(answer: NodeAnswer): NodeAnswer {
+/** The same answer, without the claim that Longhorn should have begun with what nobody has asked for yet. */
+function asRehearsed(answer: NodeAnswer, flagged: ReadonlySet<string>): NodeAnswer {
   const blockers = answer.blockers.map((blocker): ReplicaBlocker => {
-    if (blocker.reason !== 'ReplicaMoving') return blocker
+    if (blocker.reason !== 'ReplicaMustLeave' || flagged.has(blocker.object)) return blocker
     const [, name] = blocker.object.split('/')
     return {
       ...blocker,
-      reason: 'ReplicaMustLeave',
       explanation: `Replica ${name} of volume ${blocker.volume} has to be copied to another node first.`,
       wayOut: 'A drain moves it; that needs a node that has room and may take it.',
     }

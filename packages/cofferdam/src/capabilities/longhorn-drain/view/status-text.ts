@@ -1,5 +1,7 @@
 import type { Paint } from '../../../shared/paint.ts'
-import { countedText, progressText, ruleText } from './longhorn-text.ts'
+import { countedText } from './counted-text.ts'
+import { progressSuffix, ruleText } from './longhorn-text.ts'
+import { movesText } from './move-counts.ts'
 import type { LonghornNodeSummary, LonghornSummary } from './summarize-longhorn.ts'
 
 const linesShown = 5
@@ -28,11 +30,12 @@ function volumesText({ total, healthy, degraded, faulted, unknown }: LonghornSum
   return `${countedText(total, 'volume')}, ${texts.join(', ')}`
 }
 
-function nodeText({ node, mayDrain, reason, held, moving, progress }: LonghornNodeSummary, paint: Paint): string {
+function nodeText(summary: LonghornNodeSummary, paint: Paint): string {
+  const { node, mayDrain, reason, held, moving, moves, progress } = summary
   const verdict = mayDrain
     ? paint('green', 'may go')
     : paint('red', `held by ${countedText(held, 'thing')} (${reason})`)
-  const far = progress === undefined ? '' : `, ${countedText(moving, 'replica')} to move: ${progressText(progress)}`
+  const far = moving === 0 ? '' : `, ${movesText(moves)}${progressSuffix(progress)}`
   return `${node}: ${verdict}${far}`
 }
 
