@@ -100,6 +100,11 @@ function policyCheck({ asked }: HandOverStates): HandOverCheck {
   const when = trigger === 'drain' ? 'while a node is drained' : 'while a node is cordoned'
   const otherwise = atRest.known && atRest.value !== policy.value ? `; ${atRest.value} otherwise` : ''
   const how = trigger === 'drain' ? ` (${triggerAnnotation}: drain)` : ''
+  if (trigger === 'drain' && atRest.known && atRest.value.startsWith('block-for-eviction')) {
+    const says = `${drainPolicySetting} is ${atRest.value}, by which Longhorn moves replicas at every cordon, whatever the trigger is`
+    const wayOut = `set ${drainPolicySetting} to block-if-contains-last-replica, and give the other policy with --policy`
+    return warning(what, says, { wayOut })
+  }
   return ok(what, `${policy.value} ${when}${otherwise}${how}`)
 }
 

@@ -51,6 +51,11 @@ const rows: Record<string, Row> = {
       'annotation cofferdam.io/trigger: drain',
     ],
   },
+  'only drains shall count, but the setting moves at every cordon: Longhorn would move all the same': {
+    given: seen({ policy: all }, { wants: { mode: 'guide', trigger: 'drain' } }),
+    warned: { policy: /Longhorn moves replicas at every cordon/ },
+    changes: [...toGuide, 'annotation cofferdam.io/trigger: drain'],
+  },
   'done: nothing is missing, and nothing is patched again': { given: seen({ notes: guided }) },
   'in the middle of a drain the policy is put in force first, and it is not done before': {
     given: seen({ nodes: { n1: { cordoned: true }, n2: {}, n3: {} } }, { wants: { mode: 'guide', policy: all } }),
