@@ -169,7 +169,7 @@ describe('a cluster that is autoscaled', () => {
       volumes: [{ name: 'db', numberOfReplicas: 3, filled: 0.25 }],
       timings: { resyncMs: 5_000 },
     })
-    const { api, cordon, guarded, held, list, seconds, close } = fixture
+    const { api, cordon, guarded, list, seconds, close } = fixture
     await seconds(30)
     const [keeper = ''] = await guarded()
     expect(await guarded()).toEqual([keeper])
@@ -179,7 +179,8 @@ describe('a cluster that is autoscaled', () => {
     ))
       await api.delete(podDisruptionBudgets, { namespace, name: metadata.name })
     await fixture.clock.advance(100)
-    expect(await held()).toHaveLength(1)
+    expect(await guarded()).not.toEqual([])
+    expect(fixture.written).toContainEqual(expect.stringMatching(/^create poddisruptionbudgets\/cofferdam-hold-/))
     await seconds(30)
     const [next = ''] = await guarded()
     await cordon(next)

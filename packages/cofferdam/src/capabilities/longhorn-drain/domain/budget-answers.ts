@@ -38,15 +38,14 @@ export function budgetAnswers(index: LonghornIndex, nodeName: string, state: Nod
 function holdFor(
   { longhornBudgets }: LonghornIndex,
   { name, type }: InstanceManagerView,
-  { node, reasons, wanted }: NodeState & Answer,
+  { reasons, wanted }: NodeState & Answer,
 ): BudgetAnswer['hold'] {
   if (wanted === 'leave') return 'welcome'
   if (wanted === 'absent') return 'needless'
   // Longhorn makes its own when it comes to it: an instance manager that has just started has none yet.
   if (!longhornBudgets.has(name)) return reasons === 'none' ? 'welcome' : 'needed'
-  if (type === 'engine' || reasons === 'none' || reasons === 'engines') return 'needless'
-  if (reasons === 'own') return 'needed'
-  return node?.isCordoned === true ? 'needless' : 'welcome'
+  if (reasons === undefined) return 'welcome'
+  return reasons === 'own' && type !== 'engine' ? 'needed' : 'needless'
 }
 
 function answerFor(index: LonghornIndex, manager: InstanceManagerView, { node, isHeld, answer }: NodeState): Answer {

@@ -21,8 +21,8 @@ export interface BudgetAnswer {
   /** `leave`: neither made nor deleted, as while the instance manager does not run. */
   readonly wanted: 'present' | 'absent' | 'leave'
   /**
-   * Whether a budget of ours has to be there as well. `welcome`: it stays where it is, since Longhorn's is enough now and may not be
-   * later. `needless`: Longhorn's is enough on a node that is cordoned, or nothing has to be held.
+   * Whether a budget of ours has to be there as well. `welcome`: it is neither made nor deleted, since it is not known whether
+   * Longhorn's own does it.
    */
   readonly hold: 'needed' | 'welcome' | 'needless'
   readonly reason: Reason

@@ -216,7 +216,7 @@ const rows: Record<string, Row> = {
   'held in the middle of a drain that Longhorn has let go: its budget is made again by Cofferdam': {
     given: seen({ nodes: { n1: { cordoned: true, hasBudget: false }, n2: {}, n3: {} }, notes: holding }, toHold),
     warned: { drains: /in progress for n1\. block-for-eviction is in force.*n1 is held/ },
-    pending: [/cofferdam-hold-im-n1/, /setting\/node-drain-policy is not changed yet/],
+    pending: [/cofferdam-hold-im-n1/, /cofferdam-hold-im-n2/, /setting\/node-drain-policy is not changed yet/],
   },
   'from hold to guide: it is not done while a budget of Cofferdam still holds a node': {
     given: seen({ notes: holding, budgets: [holdBudget('n1')] }, { wants: { mode: 'guide' } }),
