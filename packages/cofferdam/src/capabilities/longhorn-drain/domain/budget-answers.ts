@@ -45,7 +45,8 @@ function holdFor(
   if (wanted === 'absent') return 'needless'
   // Longhorn makes its own when it comes to it: an instance manager that has just started has none yet.
   if (!longhornBudgets.has(name)) return reasons === 'none' ? 'welcome' : 'needed'
-  return type !== 'engine' && reasons === 'own' ? 'needed' : 'needless'
+  if (reasons === undefined) return 'welcome'
+  return reasons === 'own' && type !== 'engine' ? 'needed' : 'needless'
 }
 
 function answerFor(index: LonghornIndex, manager: InstanceManagerView, { node, isHeld, answer }: NodeState): Answer {

@@ -27,3 +27,8 @@ it('a setting that was deleted took along what was wanted: the budget stays, sin
   const lost = { ...settings, policy: unknown('it is gone'), inForce: byDefault, atRest: byDefault }
   expect(holdOf({ ...seen, settings: lost })).toBe('needed')
 })
+
+it('beside a budget of Longhorn that holds for the same reason none stays on an open node either: every drain met two, after each restart of an instance manager', () => {
+  const fixture = { ...onlyCopy, policy: 'block-for-eviction', nodes: { n1: { isHeld: true }, n2: {} } }
+  expect(holdOf(longhornFixture(fixture))).toBe('needless')
+})
