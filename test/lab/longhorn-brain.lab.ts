@@ -9,10 +9,17 @@ const timings = { attachMs: 300, detachMs: 300, resyncMs: 2_000, rebuildBytesPer
 let lab: LonghornLab
 beforeAll(async () => {
   const brain = await findLonghorn((line) => console.error(line))
-  lab = await openLonghornLab('longhorn-brain', { nodeNames, brain, longhorn: { timings, volumes: [
-    { name: 'db', numberOfReplicas: 1, placedOn: ['node-a'], filled: 0.25 },
-    { name: 'triple', numberOfReplicas: 3, placedOn: ['node-a', 'node-b', 'node-c'], filled: 0.25 },
-  ] } })
+  lab = await openLonghornLab('longhorn-brain', {
+    nodeNames,
+    brain,
+    longhorn: {
+      timings,
+      volumes: [
+        { name: 'db', numberOfReplicas: 1, placedOn: ['node-a'], filled: 0.25 },
+        { name: 'triple', numberOfReplicas: 3, placedOn: ['node-a', 'node-b', 'node-c'], filled: 0.25 },
+      ],
+    },
+  })
   await lab.kubectlWith(databaseOn('node-a'), 'apply', '-f', '-')
   await lab.installOperator()
   await lab.until('the volume is attached and healthy', () => lab.isHealthy('db'))
@@ -35,4 +42,7 @@ it('guide', async () => {
   await lab.kubectl('uncordon', 'node-a')
   await lab.until('the policy is back', async () => (await policy()) === before)
 })
-it('faults', () => { console.log(lab.faults); expect(lab.faults).toEqual([]) })
+it('faults', () => {
+  console.log(lab.faults)
+  expect(lab.faults).toEqual([])
+})

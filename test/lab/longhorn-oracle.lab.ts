@@ -29,12 +29,12 @@ describe(`Longhorn's own code and ours, asked about ${states} random states from
     600_000 + states * 20,
   )
 
-  it('never does something hold a node by the judgement of Longhorn, and we let it go', () => {
-    expect(result.forbidden).toEqual([])
+  it('never does Longhorn hold a node that we let go, and never does it let go of one that we leave to it', () => {
+    expect(result.forbidden.slice(0, 3).join('\n\n')).toBe('')
   })
 
   it('every other difference has a cause that is listed: without it Longhorn and we agree', () => {
-    expect(result.unexplained).toEqual([])
+    expect(result.unexplained.slice(0, 3).join('\n\n')).toBe('')
   })
 
   it('every cause on the list was met, so that the list claims nothing that has gone', () => {

@@ -4,6 +4,7 @@ import { type Compared, compareAnswers, isForbidden, sayDifference } from './com
 import { createExplainer, judge } from './explain-difference.ts'
 import type { KnownDifference } from './known-differences.ts'
 import { randomLonghorn } from './random-longhorn.ts'
+import { tellState } from './tell-state.ts'
 
 /** What came of asking Longhorn and us about many states. */
 export interface AskedBoth {
@@ -12,7 +13,7 @@ export interface AskedBoth {
   readonly differing: number
   /** How often each known difference explained one by itself, and how often together with others. */
   readonly explained: ReadonlyMap<KnownDifference, { readonly alone: number; readonly together: number }>
-  /** What must never be, and what no known difference explains; each with the seed of its state. */
+  /** What must never be, and what no known difference explains; each with its state and the seed of it. */
   readonly forbidden: readonly string[]
   readonly unexplained: readonly string[]
 }
@@ -43,7 +44,7 @@ export async function askBoth({ oracle, seed, states }: Asking): Promise<AskedBo
     differing += differences.length
     const explain = createExplainer(oracle, judged)
     for (const difference of differences) {
-      const says = `seed ${own}: ${sayDifference(difference)}`
+      const says = `seed ${own}: ${sayDifference(difference)}\n${tellState(judged.state)}`
       if (isForbidden(difference, judged.longhorn)) {
         forbidden.push(says)
         continue

@@ -6,7 +6,8 @@ type BudgetEffect = 'release' | 'make' | 'keep' | 'fail'
 
 /** One thing that Longhorn and we see differently. */
 export interface Difference {
-  readonly about: 'budget' | 'flag' | 'event'
+  /** `reliance`: whether Longhorn's budget is enough to hold what we want held. */
+  readonly about: 'budget' | 'reliance' | 'flag' | 'event'
   /** The instance manager, or the replica. */
   readonly subject: string
   readonly longhorn: string
@@ -38,13 +39,18 @@ export function compareAnswers({ state, longhorn, ours }: Judged): Compared {
       ours: ourEffect(ours, answer.instanceManager),
     }
   })
-  const flags = compareFlags(state, longhorn, ours)
-  const differences = [...budgets, ...flags].filter((one) => one.longhorn !== one.ours && !isSameEffect(one))
+  const differences = [...budgets, ...compareReliance(longhorn, ours), ...compareFlags(state, longhorn, ours)].filter(
+    (one) => one.longhorn !== one.ours && !isSameEffect(one),
+  )
   return { asked: { budgets: budgets.length, flags: state.replicas.length }, differences }
 }
 
-/** What must never be: something on the node holds it by Longhorn's judgement, and we let it go. */
+/**
+ * What must never be: something on the node holds it by Longhorn's judgement, and we let it go; or we leave it to Longhorn to hold the node,
+ * and it does not.
+ */
 export function isForbidden({ about, subject, ours }: Difference, longhorn: LonghornAnswers): boolean {
+  if (about === 'reliance') return true
   const answer = longhorn.budgets.find(({ instanceManager }) => instanceManager === subject)
   return about === 'budget' && ours === 'release' && answer?.mayGo === 'no'
 }
@@ -62,6 +68,23 @@ function ourEffect({ decision, snapshot }: OurAnswers, instanceManager: string):
   const isThere = snapshot.budgets.has(instanceManager)
   if (wanted === 'absent' && isThere) return 'release'
   return wanted === 'present' && !isThere ? 'make' : 'keep'
+}
+
+/**
+ * Where we want a node held and have no budget of our own for it, since Longhorn's is there and holds for the same reasons: it must be so, also at
+ * the moment when an open node is cordoned.
+ */
+function compareReliance(longhorn: LonghornAnswers, { decision, snapshot }: OurAnswers): Difference[] {
+  if (snapshot.settings.mode !== 'hold') return []
+  const cordoned = new Set(snapshot.nodes.filter(({ isCordoned }) => isCordoned).map(({ name }) => name))
+  return decision.budgets.flatMap(({ instanceManager: subject, node, wanted, hold }): Difference[] => {
+    const isLeftToLonghorn = cordoned.has(node) ? hold !== 'needed' : hold === 'welcome'
+    if (wanted !== 'present' || !isLeftToLonghorn || !snapshot.longhornBudgets.has(subject)) return []
+    const isGoing = longhorn.budgets.some(
+      ({ instanceManager, mayGo }) => instanceManager === subject && mayGo === 'yes',
+    )
+    return [{ about: 'reliance', subject, longhorn: isGoing ? 'lets go' : 'holds', ours: 'holds' }]
+  })
 }
 
 /** The value of each flag afterwards; and where both change it, the reason of the event. */

@@ -20,7 +20,7 @@ it('the table counts what was asked and what explained it, and names what explai
     '| random states | 20,000 |',
     '| answers about budgets | 1,000 |',
     '| answers about flags | 2,000 |',
-    '| Longhorn holds, Cofferdam releases | 1 |',
+    '| Longhorn holds what Cofferdam releases, or lets go what Cofferdam leaves to it | 1 |',
     '| other differences | 5 |',
     '| of these unexplained | 2 |',
   ])

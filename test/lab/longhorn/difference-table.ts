@@ -13,7 +13,7 @@ export function differenceTable(result: AskedBoth): string {
     ['random states', states],
     ['answers about budgets', asked.budgets],
     ['answers about flags', asked.flags],
-    ['Longhorn holds, Cofferdam releases', forbidden.length],
+    ['Longhorn holds what Cofferdam releases, or lets go what Cofferdam leaves to it', forbidden.length],
     ['other differences', differing - forbidden.length],
     ['of these unexplained', unexplained.length],
   ]

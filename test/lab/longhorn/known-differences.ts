@@ -161,11 +161,6 @@ export const knownDifferences: readonly KnownDifference[] = [
     },
   },
   {
-    name: 'a drain policy that is not set',
-    why: 'Longhorn takes its default; for Cofferdam it is unknown, so that nothing moves and nothing with replicas goes',
-    without: (state) => withSetting(state, 'node-drain-policy', (value) => value === undefined),
-  },
-  {
     name: 'a drain policy that is none of the five',
     why: 'Longhorn takes a word it does not know for its default, and fails at an empty one; for Cofferdam it is unknown',
     without: (state) =>

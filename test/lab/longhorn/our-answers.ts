@@ -8,7 +8,7 @@ import type { LonghornState } from './longhorn-state.ts'
 import { seenAt } from './random-longhorn.ts'
 
 /** The mode in which we decide ourselves which node may go. */
-const deciding = 'owner'
+const deciding = 'hold'
 
 /** What we see in a state, and what we decide. */
 export interface OurAnswers {
