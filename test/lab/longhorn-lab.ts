@@ -188,16 +188,21 @@ export async function openLonghornLab(name: string, options: LonghornLabOptions)
 
 /** One pod that has the volume `db` mounted: on this node while it can be, else wherever it runs. */
 export function databaseOn(node: string): object {
+  return workloadOn(node, 'db')
+}
+
+/** The same with another volume, whose name it bears. */
+export function workloadOn(node: string, volume: string): object {
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { name: 'db', namespace: 'default' },
+    metadata: { name: volume, namespace: 'default' },
     spec: {
       replicas: 1,
       strategy: { type: 'Recreate' },
-      selector: { matchLabels: { app: 'db' } },
+      selector: { matchLabels: { app: volume } },
       template: {
-        metadata: { labels: { app: 'db' }, annotations: { 'cofferdam.io/longhorn-volumes': 'db' } },
+        metadata: { labels: { app: volume }, annotations: { 'cofferdam.io/longhorn-volumes': volume } },
         spec: {
           containers: [{ name: 'main', image: 'registry.example/db:1' }],
           affinity: {

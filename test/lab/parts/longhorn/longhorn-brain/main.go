@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"log"
+	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
@@ -48,6 +49,9 @@ func open(ctx context.Context, kubeconfig, namespace string, resync time.Duratio
 	}
 	// The defaults of a client would slow it down; Longhorn's manager has more as well.
 	config.QPS, config.Burst = 50, 100
+	config.Wrap(func(next http.RoundTripper) http.RoundTripper { return refusalLog{next} })
+	// JSON, so that what is refused can be read.
+	config.ContentType = "application/json"
 	kube, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, err
