@@ -18,10 +18,13 @@ import { createSimulatedLonghorn } from '@cofferdam/simulator/world/longhorn/sim
 import { isActive, isReady } from '@cofferdam/simulator/world/pod-facts.ts'
 import { runKubectl, startKubectl } from './control-plane/run-kubectl.ts'
 import { startControlPlane } from './control-plane/start-control-plane.ts'
+import { beside, startBrain } from './longhorn/start-brain.ts'
 import { operatorRuntime } from './machines/operator-runtime.ts'
 import { startServiceProxy } from './machines/service-proxy.ts'
 import { type Machines, startMachines } from './machines/start-machines.ts'
 import { findKubernetes } from './parts/find-kubernetes.ts'
+import type { LonghornParts } from './parts/parts.ts'
+import type { Daemon } from './processes/daemon.ts'
 import { openJournal } from './processes/journal.ts'
 import { openLabFolder } from './processes/lab-folder.ts'
 import { type ProgramEnd, type RunningProgram, startProgram } from './processes/run-program.ts'
@@ -42,20 +45,25 @@ export interface LonghornLab {
   cofferdam(...args: readonly string[]): RunningProgram
   /** Applies deploy/ with kubectl, and waits until both replicas are ready. */
   installOperator(): Promise<void>
+  /** The operators that run, by the names of their pods. */
+  operators(): ReadonlyMap<string, Daemon>
   /** Nodes of a volume's whole copies, sorted. */
   wholeCopies(volume: string): Promise<string[]>
   isHealthy(volume: string): Promise<boolean>
   close(): Promise<void>
 }
 
+export interface LonghornLabOptions {
+  readonly nodeNames: readonly string[]
+  readonly longhorn: LonghornDescription
+  /** Longhorn's own code handles drains, on its own kinds; what is simulated is its data plane alone. */
+  readonly brain?: Pick<LonghornParts, 'version' | 'brain' | 'definitions'>
+}
+
 /** Nodes Ready, Longhorn's instance managers running; no operator yet. */
-export async function openLonghornLab(
-  name: string,
-  {
-    nodeNames,
-    longhorn: description,
-  }: { readonly nodeNames: readonly string[]; readonly longhorn: LonghornDescription },
-): Promise<LonghornLab> {
+export async function openLonghornLab(name: string, options: LonghornLabOptions): Promise<LonghornLab> {
+  const { nodeNames, brain } = options
+  const description = brain === undefined ? options.longhorn : beside(options.longhorn)
   const folder = await openLabFolder(name)
   const journal = openJournal(join(folder.logs, 'journal.log'))
   const endings: (() => unknown)[] = [() => folder.remove()]
@@ -109,10 +117,10 @@ export async function openLonghornLab(
     }
 
     await kubectl('create', 'namespace', longhornNamespace)
-    const definitions = longhornDefinitions()
-    await kubectlWith({ apiVersion: 'v1', kind: 'List', items: definitions }, 'apply', '-f', '-')
-    const kinds = definitions.map(({ metadata }) => `crd/${metadata.name}`)
-    await kubectl('wait', '--for=condition=Established', '--timeout=30s', ...kinds)
+    if (brain === undefined) {
+      await kubectlWith({ apiVersion: 'v1', kind: 'List', items: longhornDefinitions() }, 'apply', '-f', '-')
+    } else await kubectl('apply', '-f', brain.definitions)
+    await kubectl('wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all')
     const faults: string[] = []
     const longhorn = createSimulatedLonghorn(
       {
@@ -132,6 +140,10 @@ export async function openLonghornLab(
       const { items } = await api.list(longhornInstanceManagers, inLonghorn)
       return items.filter(({ status }) => status?.currentState === 'running').length === nodeNames.length
     })
+    if (brain !== undefined) {
+      const running = await startBrain(brain, { plane, folder, journal, kubectlWith })
+      endings.push(() => running.stop())
+    }
     const readyPods = async (namespace: string) =>
       (await api.list(pods, { namespace })).items.filter((pod) => isActive(pod) && isReady(pod)).length
 
@@ -159,6 +171,7 @@ export async function openLonghornLab(
         await kubectl('apply', '-k', 'test/lab/install/longhorn')
         await until('both operators are ready', async () => (await readyPods(operatorAccount.namespace)) === 2)
       },
+      operators: () => operator.processes(),
       async wholeCopies(volume) {
         const { items } = await api.list(longhornReplicas, inLonghorn)
         const own = items.filter(({ spec }) => spec?.volumeName === volume && spec.healthyAt && !spec.failedAt)
@@ -175,16 +188,21 @@ export async function openLonghornLab(
 
 /** One pod that has the volume `db` mounted: on this node while it can be, else wherever it runs. */
 export function databaseOn(node: string): object {
+  return workloadOn(node, 'db')
+}
+
+/** The same with another volume, whose name it bears. */
+export function workloadOn(node: string, volume: string): object {
   return {
     apiVersion: 'apps/v1',
     kind: 'Deployment',
-    metadata: { name: 'db', namespace: 'default' },
+    metadata: { name: volume, namespace: 'default' },
     spec: {
       replicas: 1,
       strategy: { type: 'Recreate' },
-      selector: { matchLabels: { app: 'db' } },
+      selector: { matchLabels: { app: volume } },
       template: {
-        metadata: { labels: { app: 'db' }, annotations: { 'cofferdam.io/longhorn-volumes': 'db' } },
+        metadata: { labels: { app: volume }, annotations: { 'cofferdam.io/longhorn-volumes': volume } },
         spec: {
           containers: [{ name: 'main', image: 'registry.example/db:1' }],
           affinity: {

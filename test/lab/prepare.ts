@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { findCeph } from './parts/find-ceph.ts'
 import { findKubernetes } from './parts/find-kubernetes.ts'
+import { findLonghorn, needsLonghorn } from './parts/find-longhorn.ts'
 import { findRook, needsRook } from './parts/find-rook.ts'
 import type { CephRelease } from './parts/parts.ts'
 import { sweepLabFolders } from './processes/lab-folder.ts'
@@ -17,11 +18,13 @@ if (wish === 'sweep') {
     const kubernetes = await findKubernetes(say)
     const ceph = await findCeph(wish as CephRelease, say)
     const rook = needsRook(chosen, readdirSync('test/lab')) ? [await findRook(say)] : []
+    const longhorn = needsLonghorn(chosen) ? [await findLonghorn(say)] : []
     const seconds = ((performance.now() - began) / 1_000).toFixed(1)
     const parts = [
       `Kubernetes ${kubernetes.version}`,
       `Ceph ${ceph.version}`,
       ...rook.map(({ version }) => `Rook ${version}`),
+      ...longhorn.map(({ version }) => `Longhorn ${version}`),
     ]
     say(`${parts.join(', ')} are there (${seconds} s)`)
   } catch (error) {

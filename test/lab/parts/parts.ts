@@ -30,5 +30,16 @@ export interface RookParts {
   readonly osdLoop: string
 }
 
+/** Programs that run Longhorn's own code, and its kinds. */
+export interface LonghornParts {
+  readonly version: string
+  /** Answers what Longhorn decides about drains in a given state. */
+  readonly oracle: string
+  /** Its drain handling on a live API server. */
+  readonly brain: string
+  /** A file with all its CustomResourceDefinitions. */
+  readonly definitions: string
+}
+
 /** Tells what is fetched or built, and for how long; set-up may take minutes. */
 export type Say = (line: string) => void

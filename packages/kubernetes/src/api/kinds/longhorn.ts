@@ -102,6 +102,8 @@ export interface LonghornInstanceManager extends KubeObject {
     readonly instanceEngines?: Readonly<Record<string, object>>
     readonly instanceEngineFrontends?: Readonly<Record<string, object>>
     readonly instanceReplicas?: Readonly<Record<string, object>>
+    /** Of managers from before 1.5, which are for engines or for replicas: all that run in it. */
+    readonly instances?: Readonly<Record<string, object>>
   }
 }
 

@@ -67,7 +67,7 @@ function textOf(so: SettledSoFar, { replica, hold, isWanted }: HeldReplica): Blo
   if (!replica.isActive) {
     return blockerText(
       hold === 'must-leave' ? 'ReplicaMustLeave' : 'LastReplica',
-      `Replica ${name} of volume ${volume}${users} on node ${node} is not active, and no active replica has its data: ${others}.`,
+      `Replica ${name} of volume ${volume}${users} on node ${node} is not active, and no active replica answers for its data: ${others}.`,
       'Longhorn removes or activates it when the engine upgrade or the migration of the volume has ended.',
     )
   }

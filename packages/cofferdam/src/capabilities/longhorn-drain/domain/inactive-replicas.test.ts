@@ -125,8 +125,30 @@ describe('a double', () => {
     const left = { ...seen, replicas: seen.replicas.filter(({ isActive }) => !isActive) }
     const decision = decideLonghornDrain(left)
     expect(gist(decision).mayDrain).toBe('n1: LastReplica')
-    expect(decision.nodes[0]?.explanation).toContain('is not active, and no active replica has its data')
+    expect(decision.nodes[0]?.explanation).toContain('is not active, and no active replica answers for its data')
   })
+
+  const differing: Record<string, readonly [Fixture, Partial<ReplicaView>]> = {
+    'is whole while the live one was never written': [
+      { nodes: cordoned, volumes: { v: { copies: { n1: 'unused' } } } },
+      { healthyAt: '2026-01-01T00:00:00Z' },
+    ],
+    'runs while the live one is stopped': [
+      {
+        policy: 'allow-if-replica-is-stopped',
+        nodes: cordoned,
+        volumes: { v: { copies: { n1: { isStopped: true } } } },
+      },
+      { isStopped: false },
+    ],
+  }
+  it.each(Object.entries(differing))(
+    'that %s holds its node, as in Longhorn: the live one does not answer for it',
+    (_, [fixture, more]) => {
+      expect(gist(decideLonghornDrain(longhornFixture(fixture))).mayDrain).toBe('n1: yes')
+      expect(gist(decideLonghornDrain(doubled(fixture, 'z', more))).mayDrain).toBe('n1: LastReplica')
+    },
+  )
 
   it('is not asked to leave, and counts neither as bytes to move nor as a reason to attach its volume', () => {
     const fixture: Fixture = {

@@ -16,6 +16,7 @@ export interface LonghornIndex {
   /** Instance managers that a budget covers, Longhorn's or ours. */
   readonly budgets: ReadonlySet<string>
   readonly longhornBudgets: ReadonlySet<string>
+  readonly otherBudgets: ReadonlySet<string>
   readonly unreadable: readonly UnreadableObject[]
   readonly unreadableObjects: ReadonlySet<string>
   readonly nodes: ReadonlyMap<string, LonghornNodeView>
@@ -61,6 +62,8 @@ const nothing: LonghornSnapshot = {
   unreadable: [],
 }
 
+const none: ReadonlySet<string> = new Set()
+
 export class IndexedSnapshot implements LonghornIndex {
   readonly nodes = new Map<string, LonghornNodeView>()
   readonly volumes = new Map<string, VolumeView>()
@@ -85,6 +88,10 @@ export class IndexedSnapshot implements LonghornIndex {
 
   get longhornBudgets(): ReadonlySet<string> {
     return this.#seen.longhornBudgets
+  }
+
+  get otherBudgets(): ReadonlySet<string> {
+    return this.#seen.otherBudgets ?? none
   }
 
   get unreadable(): readonly UnreadableObject[] {
@@ -150,6 +157,7 @@ export class IndexedSnapshot implements LonghornIndex {
     const changedBudgets = [
       ...changedNames(before.budgets, after.budgets),
       ...changedNames(before.longhornBudgets, after.longhornBudgets),
+      ...changedNames(before.otherBudgets ?? none, after.otherBudgets ?? none),
     ]
     for (const name of changedBudgets) {
       const manager = this.instanceManagers.get(name)

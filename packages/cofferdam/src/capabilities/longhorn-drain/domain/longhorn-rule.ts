@@ -55,13 +55,18 @@ function holdsByLonghorn(index: LonghornIndex, replica: ReplicaView, policy: Dra
     .some((copy) => copy.node !== replica.node && mayProtectForLonghorn(index, copy))
 }
 
-/** Longhorn counts inactive replicas, those that are being deleted, and nodes that do not answer or have only a taint. */
+/**
+ * Longhorn counts inactive replicas, those that are being deleted, and nodes that do not answer, have only a taint or are none of its
+ * own.
+ */
 export function mayProtectForLonghorn(index: LonghornIndex, copy: ReplicaView): boolean {
   if (copy.healthyAt === '' || copy.failedAt !== '') return false
   const node = index.nodes.get(copy.node)
-  if (node === undefined || node.kubernetes === 'absent' || isSeenClosed(node)) return false
-  const manager = copy.instanceManager
-  // Which one Longhorn takes for it is not known: it may be one that runs and has a budget.
-  if (manager === undefined) return true
-  return index.instanceManagers.get(manager)?.isRunning === true && index.longhornBudgets.has(manager)
+  if (node !== undefined && (node.kubernetes === 'absent' || isSeenClosed(node))) return false
+  if (copy.instanceManager === undefined) return true
+  const named = index.instanceManagers.get(copy.instanceManager)
+  // Which one Longhorn takes for a replica that has not started is not known: it may be any that runs there.
+  return [...(named === undefined ? [] : [named]), ...index.instanceManagersOn(copy.node)].some(
+    ({ name, isRunning }) => isRunning && (index.longhornBudgets.has(name) || index.otherBudgets.has(name)),
+  )
 }

@@ -428,6 +428,19 @@ it('an instance manager names the volumes whose engines and frontends it runs, a
   expect(seen.instanceManagers[0]?.engines).toEqual(['real', 'v', 'w'])
 })
 
+it('engines in an instance manager from before 1.5 are seen: without them a node was let go that had a volume attached', () => {
+  const running = manager('im', 'n1')
+  const old = (type: 'engine' | 'replica') =>
+    parseLonghorn({
+      ...nothing,
+      instanceManagers: [
+        { ...running, spec: { ...running.spec, type }, status: { ...running.status, instances: { 'v-e-0': {} } } },
+      ],
+    }).instanceManagers[0]?.engines
+  expect(old('engine')).toEqual(['v'])
+  expect(old('replica')).toEqual([])
+})
+
 it('only budgets whose selector is for instance managers are seen, whatever their name', () => {
   const budget = (name: string, component: string) => ({
     apiVersion: 'policy/v1',

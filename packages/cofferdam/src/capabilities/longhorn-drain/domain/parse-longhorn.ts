@@ -153,10 +153,12 @@ function byName<T extends KubeObject>(objects: readonly T[]): ReadonlyMap<string
 
 function namesOfBudgets(
   budgets: readonly PodDisruptionBudget[],
-): Pick<LonghornSnapshot, 'budgets' | 'holds' | 'longhornBudgets'> {
+): Pick<LonghornSnapshot, 'budgets' | 'holds' | 'longhornBudgets' | 'otherBudgets'> {
   const longhornBudgets = new Set(budgets.filter(isInstanceManagerBudget).map(({ metadata }) => metadata.name))
+  const names = budgets.map(({ metadata }) => metadata.name)
+  const otherBudgets = new Set(names.filter((name) => !longhornBudgets.has(name)))
   const holds = new Set(budgets.flatMap((budget) => heldManagerOf(budget) ?? []))
-  return { budgets: new Set([...longhornBudgets, ...holds]), holds, longhornBudgets }
+  return { budgets: new Set([...longhornBudgets, ...holds]), holds, longhornBudgets, otherBudgets }
 }
 
 function byVolume(engines: readonly LonghornEngine[]): ReadonlyMap<string, readonly LonghornEngine[]> {

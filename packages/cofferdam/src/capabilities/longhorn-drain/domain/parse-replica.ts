@@ -46,11 +46,11 @@ export function parseInstanceManager(
   const see = new Reading()
   const spec = see.fields(manager.spec, 'spec')
   const status = see.fields(manager.status, 'status')
-  const engines = ['instanceEngines', 'instanceEngineFrontends'].flatMap((field) =>
-    Object.keys(see.fields(status[field], `status.${field}`)),
-  )
   const node = see.name(spec['nodeID'], 'spec.nodeID')
   const type = see.text(spec['type'], 'spec.type', 'aio')
+  // A manager from before 1.5 lists everything in one field; one for replicas has no engines there.
+  const fields = ['instanceEngines', 'instanceEngineFrontends', ...(type === 'replica' ? [] : ['instances'])]
+  const engines = fields.flatMap((field) => Object.keys(see.fields(status[field], `status.${field}`)))
   const view: InstanceManagerView = {
     name,
     node,

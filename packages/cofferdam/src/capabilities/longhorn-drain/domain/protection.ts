@@ -53,7 +53,7 @@ export function isUnused({ healthyAt, failedAt }: ReplicaView): boolean {
 
 /**
  * Whether a replica stands for data on its node. An inactive one does not where the active one of the same directory is
- * there to answer for it.
+ * there to answer for it, and says the same of itself.
  *
  * Fails closed: an inactive one without such a double may hold the only data, so it stands for it, though it is no copy
  * that others may rely on.
@@ -62,7 +62,14 @@ export function standsForData(index: LonghornIndex, replica: ReplicaView): boole
   if (replica.isActive) return true
   return !index
     .copiesOf(replica.volume)
-    .some((copy) => copy.node === replica.node && hasSameDirectory(copy, replica) && copy.directory !== '')
+    .some(
+      (copy) =>
+        copy.node === replica.node &&
+        copy.directory !== '' &&
+        hasSameDirectory(copy, replica) &&
+        isUnused(copy) === isUnused(replica) &&
+        copy.isStopped === replica.isStopped,
+    )
 }
 
 export function hasSameDirectory(left: ReplicaView, right: ReplicaView): boolean {

@@ -27,6 +27,8 @@ export interface LonghornSnapshot {
   readonly holds: ReadonlySet<string>
   /** And those with Longhorn's own, by its name. */
   readonly longhornBudgets: ReadonlySet<string>
+  /** Names of all other budgets. Longhorn goes by names alone, and takes one that is called as an instance manager for its own. */
+  readonly otherBudgets?: ReadonlySet<string>
   /** Objects that could not be read, and why. They never stop the others. */
   readonly unreadable: readonly UnreadableObject[]
 }

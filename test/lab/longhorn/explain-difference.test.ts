@@ -1,0 +1,118 @@
+import { describe, expect, it } from 'vitest'
+import type { LonghornOracle } from './ask-longhorn.ts'
+import { compareAnswers, type Difference } from './compare-answers.ts'
+import { createExplainer, judge } from './explain-difference.ts'
+import type { LonghornBudgetAnswer, LonghornState } from './longhorn-state.ts'
+import { buildBudget, wellSettings } from './random-longhorn.ts'
+
+const apiVersion = 'longhorn.io/v1beta2'
+const name = 'instance-manager-1'
+const labels = { 'longhorn.io/component': 'instance-manager' }
+
+/** One cordoned node with an instance manager, its budget, and nothing on it: we release. */
+const empty: LonghornState = {
+  settings: Object.entries(wellSettings).map(([setting, value]) => ({
+    apiVersion,
+    kind: 'Setting',
+    metadata: { name: setting },
+    value,
+  })),
+  kubeNodes: [
+    {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'node-1' },
+      spec: { unschedulable: true },
+      status: { conditions: [{ type: 'Ready', status: 'True' }] },
+    },
+  ],
+  nodes: [{ apiVersion, kind: 'Node', metadata: { name: 'node-1' }, spec: { name: 'node-1' } }],
+  volumes: [],
+  replicas: [],
+  instanceManagers: [
+    {
+      apiVersion,
+      kind: 'InstanceManager',
+      metadata: { name, labels },
+      spec: { nodeID: 'node-1', type: 'aio', dataEngine: 'v1' },
+      status: { currentState: 'running' },
+    },
+  ],
+  budgets: [buildBudget(name, labels)],
+}
+/** The same with a copy on a node that Kubernetes does not have. */
+const haunted: LonghornState = {
+  ...empty,
+  replicas: [
+    {
+      apiVersion,
+      kind: 'Replica',
+      metadata: { name: 'v-r-1' },
+      spec: { volumeName: 'v', nodeID: 'gone', active: true },
+    },
+  ],
+}
+
+const releases: LonghornBudgetAnswer = { instanceManager: name, does: 'delete', mayGo: 'yes' }
+const holds: LonghornBudgetAnswer = { instanceManager: name, does: 'nothing', mayGo: 'no', why: 'a replica is there' }
+const fails: LonghornBudgetAnswer = { instanceManager: name, does: 'nothing', mayGo: 'unknown', error: 'no such node' }
+
+/** A Longhorn that decides as it is told. */
+function deciding(budget: (state: LonghornState) => LonghornBudgetAnswer): LonghornOracle {
+  return { ask: async (state) => ({ budgets: [budget(state)], evictions: [] }), close: async () => {} }
+}
+
+async function explained(oracle: LonghornOracle, state: LonghornState): Promise<readonly string[] | 'the same'> {
+  const judged = await judge(oracle, state)
+  const { differences } = compareAnswers(judged)
+  if (differences.length === 0) return 'the same'
+  const causes = await createExplainer(oracle, judged)(differences[0] as Difference)
+  return causes.map((cause) => cause.name)
+}
+
+describe('why Longhorn and we differ', () => {
+  it('both release: there is no difference', async () => {
+    expect(
+      await explained(
+        deciding(() => releases),
+        empty,
+      ),
+    ).toBe('the same')
+  })
+
+  it('what Longhorn holds and we release is never explained, whatever else is there', async () => {
+    expect(
+      await explained(
+        deciding(({ replicas }) => (replicas.length > 0 ? holds : releases)),
+        haunted,
+      ),
+    ).toEqual([])
+  })
+
+  it('what Longhorn fails at is explained by the cause without which it releases too', async () => {
+    expect(
+      await explained(
+        deciding(({ replicas }) => (replicas.length > 0 ? fails : releases)),
+        haunted,
+      ),
+    ).toEqual(['a copy on a node that Kubernetes does not have'])
+  })
+
+  it('and is not explained where it holds the node without that cause: we release what it would have kept', async () => {
+    expect(
+      await explained(
+        deciding(({ replicas }) => (replicas.length > 0 ? fails : holds)),
+        haunted,
+      ),
+    ).toEqual([])
+  })
+
+  it('nothing on the list is there, so nothing explains it', async () => {
+    expect(
+      await explained(
+        deciding(() => fails),
+        empty,
+      ),
+    ).toEqual([])
+  })
+})

@@ -1,0 +1,61 @@
+import type { LonghornOracle } from './ask-longhorn.ts'
+import { compareAnswers, type Difference, isForbidden, type Judged } from './compare-answers.ts'
+import { type KnownDifference, knownDifferences } from './known-differences.ts'
+import type { LonghornState } from './longhorn-state.ts'
+import { decideOurselves } from './our-answers.ts'
+
+export async function judge(oracle: LonghornOracle, state: LonghornState): Promise<Judged> {
+  return { state, longhorn: await oracle.ask(state), ours: decideOurselves(state) }
+}
+
+/** Why Longhorn and we differ about one thing. Empty: unexplained. */
+export type Explain = (difference: Difference) => Promise<readonly KnownDifference[]>
+
+/**
+ * Finds the fewest known differences, in their order, without which both agree.
+ *
+ * Guarantees: what must never be is never explained. And where we release a budget that Longhorn does not, agreeing is not enough: without
+ * the cause Longhorn must release it too.
+ */
+export function createExplainer(oracle: LonghornOracle, judged: Judged): Explain {
+  const asked = new Map<string, Promise<Judged>>()
+
+  return async (difference) => {
+    if (isForbidden(difference, judged.longhorn)) return []
+    const { state, ours } = judged
+    const present = knownDifferences.filter(({ without }) => without(state, ours, difference.subject) !== state)
+    for (const known of present) if (await isGone(difference, [known])) return [known]
+    if (present.length < 2 || !(await isGone(difference, knownDifferences))) return []
+    let needed: readonly KnownDifference[] = knownDifferences
+    for (const known of knownDifferences) {
+      const fewer = needed.filter((one) => one !== known)
+      if (await isGone(difference, fewer)) needed = fewer
+    }
+    return needed
+  }
+
+  async function isGone({ about, subject, ours }: Difference, causes: readonly KnownDifference[]): Promise<boolean> {
+    const other = await judgeWithout(subject, causes)
+    const { differences } = compareAnswers(other)
+    if (differences.some((one) => one.about === about && one.subject === subject)) return false
+    if (ours !== 'release') return true
+    return other.longhorn.budgets.some(({ instanceManager, does }) => instanceManager === subject && does === 'delete')
+  }
+
+  function judgeWithout(subject: string, causes: readonly KnownDifference[]): Promise<Judged> {
+    const isPerSubject = causes.some((cause) => cause.isPerSubject === true)
+    const key = [isPerSubject ? subject : '', ...causes.map(({ name }) => name)].join('|')
+    const known = asked.get(key) ?? judge(oracle, takeAway(subject, causes))
+    asked.set(key, known)
+    return known
+  }
+
+  function takeAway(subject: string, causes: readonly KnownDifference[]): LonghornState {
+    let { state, ours } = judged
+    for (const { without, isPerSubject } of causes) {
+      if (isPerSubject === true && state !== judged.state) ours = decideOurselves(state)
+      state = without(state, ours, subject)
+    }
+    return state
+  }
+}

@@ -1,0 +1,1 @@
+// Go allows functions without a body only in packages that have a file like this one.
