@@ -1,3 +1,9 @@
+import { decideLonghornDrain } from '@cofferdam/product/capabilities/longhorn-drain/domain/decide.ts'
+import { withCordon } from '@cofferdam/product/capabilities/longhorn-drain/domain/seen-closing.ts'
+import type {
+  LonghornNodeView,
+  LonghornSnapshot,
+} from '@cofferdam/product/capabilities/longhorn-drain/domain/snapshot.ts'
 import type { LonghornAnswers, LonghornState } from './longhorn-state.ts'
 import type { OurAnswers } from './our-answers.ts'
 
@@ -72,19 +78,31 @@ function ourEffect({ decision, snapshot }: OurAnswers, instanceManager: string):
 
 /**
  * Where we want a node held and have no budget of our own for it, since Longhorn's is there and holds for the same reasons: it must be so, also at
- * the moment when an open node is cordoned.
+ * the moment when an open node is cordoned. Longhorn's judgement is the same before and after that.
  */
 function compareReliance(longhorn: LonghornAnswers, { decision, snapshot }: OurAnswers): Difference[] {
   if (snapshot.settings.mode !== 'hold') return []
-  const cordoned = new Set(snapshot.nodes.filter(({ isCordoned }) => isCordoned).map(({ name }) => name))
-  return decision.budgets.flatMap(({ instanceManager: subject, node, wanted, hold }): Difference[] => {
-    const isLeftToLonghorn = cordoned.has(node) ? hold !== 'needed' : hold === 'welcome'
-    if (wanted !== 'present' || !isLeftToLonghorn || !snapshot.longhornBudgets.has(subject)) return []
-    const isGoing = longhorn.budgets.some(
-      ({ instanceManager, mayGo }) => instanceManager === subject && mayGo === 'yes',
-    )
-    return [{ about: 'reliance', subject, longhorn: isGoing ? 'lets go' : 'holds', ours: 'holds' }]
+  return snapshot.nodes.flatMap((node) => {
+    const isHeldOnceCordoned = heldManagers(snapshot, node)
+    return decision.budgets
+      .filter((answer) => answer.node === node.name && answer.hold !== 'needed')
+      .filter(({ instanceManager }) => isHeldOnceCordoned.has(instanceManager))
+      .filter(({ instanceManager }) => snapshot.longhornBudgets.has(instanceManager))
+      .map(({ instanceManager: subject }): Difference => {
+        const isGoing = longhorn.budgets.some(
+          ({ instanceManager, mayGo }) => instanceManager === subject && mayGo === 'yes',
+        )
+        return { about: 'reliance', subject, longhorn: isGoing ? 'lets go' : 'holds', ours: 'holds' }
+      })
   })
+}
+
+/** Instance managers of the node that we want held when it is cordoned. */
+function heldManagers(snapshot: LonghornSnapshot, node: LonghornNodeView): ReadonlySet<string> {
+  const nodes = snapshot.nodes.map((each) => (each === node ? withCordon(each) : each))
+  const { budgets } = decideLonghornDrain({ ...snapshot, nodes })
+  const held = budgets.filter((answer) => answer.node === node.name && answer.wanted === 'present')
+  return new Set(held.map(({ instanceManager }) => instanceManager))
 }
 
 /** The value of each flag afterwards; and where both change it, the reason of the event. */
