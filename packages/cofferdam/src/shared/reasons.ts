@@ -73,6 +73,7 @@ export const reasons = {
   HandedBack: 'No operator manages the budgets of this cluster. Those that Cofferdam managed are removed.',
   HeldByRequest: 'Another request holds what this one needs.',
   HeldForThis: 'The budget of the pod is held by the request that evicts it.',
+  HeldTwice: 'A budget of Longhorn and one of Cofferdam hold the pod until what its node has of Longhorn may go.',
   HoldUnknown: 'It is not known now who holds what.',
   HolderGone: 'The holder is gone. Its holds count until what it started has ended.',
   InstanceManagerAway: 'The instance manager does not run, so its budget stays as it is.',

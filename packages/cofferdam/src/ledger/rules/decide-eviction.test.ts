@@ -90,6 +90,16 @@ table('what is refused', {
     },
     then: 'refused BudgetsExchanged',
   },
+  'an instance manager under a budget of Longhorn and one of Cofferdam: the same, and for as long as its node is held':
+    {
+      given: {
+        budgets: known([
+          { ...budget, name: 'instance-manager-1' },
+          { ...budget, name: 'cofferdam-hold-instance-manager-1', isExchanged: true },
+        ]),
+      },
+      then: 'refused HeldTwice',
+    },
   'a pod whose budget a request holds': { given: { ledger: known(acting) }, then: 'refused HeldByRequest' },
   'a pod whose budget is held by a request whose holder is gone': {
     given: { ledger: known(ledgerOf(entry('pdb/shop/web', { state: 'Orphaned' }))) },

@@ -1,4 +1,5 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { holdPrefix } from '../../shared/exchanged-budget.ts'
 import type { BudgetReference, PodReference } from '../../shared/object-references.ts'
 import type { Observed } from '../../shared/observed.ts'
 import type { Reason } from '../../shared/reasons.ts'
@@ -164,10 +165,15 @@ function refuseAppLocked(snapshot: EvictionSnapshot, budget: EvictionBudget, loc
 /** The API server would answer 500, at which drains give up for good; what is temporary must be answered as such. */
 function refuseExchanged(snapshot: EvictionSnapshot, budgets: readonly EvictionBudget[]): EvictionVerdict {
   const names = budgets.map(({ name }) => name).join(' and ')
+  const { namespace, name } = snapshot.target
+  const isHeld = budgets.some((budget) => budget.name.startsWith(holdPrefix))
+  const why = isHeld
+    ? `: budgets ${names} hold it until what its node has of Longhorn may go (cofferdam explain pod/${namespace}/${name})`
+    : ` for a few seconds: its budgets ${names} are being exchanged`
   return {
     allowed: false,
-    reason: 'BudgetsExchanged',
-    message: `${podText(snapshot)} must stay for a few seconds: its budgets ${names} are being exchanged; drains retry by themselves.`,
+    reason: isHeld ? 'HeldTwice' : 'BudgetsExchanged',
+    message: `${podText(snapshot)} must stay${why}; drains retry by themselves.`,
     cause: budgetKey(budgets[0] as EvictionBudget),
     holder: 'the cofferdam operator',
   }
