@@ -1,3 +1,4 @@
+import { longhornNamespace, longhornVolumeAttachments } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { LonghornAnswer } from '@cofferdam/product/capabilities/longhorn-drain/view/longhorn-answer.ts'
 import { afterEach, expect, it } from 'vitest'
 import { askExplain } from './testing/ask-commands.ts'
@@ -57,4 +58,30 @@ it('a replica is called moving only while it moves: Longhorn on its node was dea
   })
   await fixture.until('the drain is over', drain.isOver, 300)
   expect([(await said()).mayDrain, fixture.isIntact('db')]).toEqual([true, true])
+})
+
+it('a detached volume stays so where no disk has room for a copy, and explain names the disks: it was attached for nothing', async () => {
+  const gib = 1024 ** 3
+  const volume = (name: string, node: string) => ({ name, numberOfReplicas: 1, placedOn: [node], sizeBytes: 2 * gib })
+  fixture = await openLonghornFixture(
+    {
+      volumes: [volume('db', 'node-1'), volume('other', 'node-2'), volume('third', 'node-3')],
+      disks: [{ name: 'small', maximumBytes: 3 * gib }],
+      ownDrainHandling: true,
+    },
+    { annotations: { 'cofferdam.io/manage': null } },
+  )
+  await writeOperatorLease(fixture)
+  followed = followLonghorn(fixture, false)
+  await fixture.seconds(30)
+  await fixture.cordon('node-1')
+  await fixture.seconds(90)
+  const { reason, explanation, heldBy } = await said()
+  expect(reason).toBe('NoPlaceForReplica')
+  expect(explanation).toMatch(
+    /^Replica db-r-\w+ of volume db, which is detached, is to leave node node-1, but no node takes another copy: node-1 is cordoned, node-2 has no disk for it \(small has 1 GiB to schedule, the volume is 2 GiB\), node-3 has no disk/u,
+  )
+  expect(heldBy.map(({ passes }) => passes)).toEqual([false])
+  const attachment = await fixture.api.get(longhornVolumeAttachments, { namespace: longhornNamespace, name: 'db' })
+  expect(Object.keys(attachment.spec?.attachmentTickets ?? {})).toEqual([])
 })

@@ -45,6 +45,21 @@ describe('what holds a node is told with the replica, the volume, its user, what
     ])
   })
 
+  it('for an engine that is there for a move: who attached it, and what ends that', () => {
+    const said = (tickets: readonly { readonly id: string; readonly type: string; readonly node: string }[]) =>
+      decide({
+        nodes: { n1: { ...cordoned, manager: { engines: ['db'] } }, n2: {} },
+        volumes: { db: { copies: { n2: 'healthy' }, attachedBy: 'somebody', tickets } },
+      }).nodes[0]?.blockers.map(({ wayOut }) => wayOut)
+    const ticket = { type: 'volume-eviction-controller', node: 'n1' }
+    expect(said([{ ...ticket, id: 'volume-eviction-controller-db' }])).toEqual([
+      'Longhorn detaches it when no replica of it has to move any more.',
+    ])
+    expect(said([{ ...ticket, id: 'cofferdam-eviction-db' }])).toEqual([
+      'Remove the ticket, as Cofferdam does itself in the modes guide and hold: kubectl -n longhorn-system patch volumeattachments.longhorn.io db --type merge -p \'{"spec":{"attachmentTickets":{"cofferdam-eviction-db":null}}}\'',
+    ])
+  })
+
   it("for a replica that finds no place: Longhorn's words, and what makes room", () => {
     const { nodes } = decide({
       policy: 'block-for-eviction',

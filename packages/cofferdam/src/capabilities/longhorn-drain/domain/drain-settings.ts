@@ -104,12 +104,20 @@ export function parseDrainSettings(
     trigger,
     isAutoscaled: isAutoscaled ?? false,
     ...(parseAmount(values.get('concurrent-replica-rebuild-per-node-limit')) === 0 ? { isRebuildOff: true } : {}),
+    ...roomOf(values),
     surplus: isBalancing(values.get('replica-auto-balance')) ? 'keep' : surplus,
     problems,
   }
 }
 
 const lostWish = unknown('it does not exist any more, and with it what was wanted')
+
+/** Nothing where Longhorn's defaults count. */
+function roomOf(values: ReadonlyMap<string, unknown>): Pick<LonghornDrainSettings, 'room'> {
+  const overProvisioning = parseAmount(values.get('storage-over-provisioning-percentage')) ?? 100
+  const minimalAvailable = parseAmount(values.get('storage-minimal-available-percentage')) ?? 25
+  return overProvisioning === 100 && minimalAvailable === 25 ? {} : { room: { overProvisioning, minimalAvailable } }
+}
 
 /** By who wrote the value last; one that was never changed is as old as the setting. */
 function valueSinceOf(setting: LonghornSetting): number | undefined {

@@ -1,12 +1,14 @@
+import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { UnreadableObject } from '../../../shared/parsed.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import type { ReplicaBlocker } from './decision.ts'
+import { evictionTicketType, isFormerTicket } from './eviction-ticket.ts'
 import { explainMove } from './explain-move.ts'
 import type { LonghornIndex } from './longhorn-index.ts'
 import { drainPolicyLabel } from './policy.ts'
 import { explainOtherCopies, type SettledSoFar } from './protection.ts'
 import { type ReplicaHold, replicaRule } from './replica-hold.ts'
-import type { InstanceManagerView, ReplicaView } from './snapshot.ts'
+import type { InstanceManagerView, ReplicaView, VolumeView } from './snapshot.ts'
 
 interface HeldReplica {
   readonly replica: ReplicaView
@@ -18,11 +20,9 @@ interface HeldReplica {
 type BlockerText = Pick<ReplicaBlocker, 'reason' | 'explanation' | 'wayOut'>
 
 export function explainEngine(index: LonghornIndex, node: string, volume: string): ReplicaBlocker {
-  const by = index.volumes.get(volume)?.attachedBy
-  const wayOut =
-    by === undefined
-      ? `Detach volume ${volume}; Longhorn's setting detach-manually-attached-volumes-when-cordoned does so by itself.`
-      : `It goes when ${by} has left the node.`
+  const view = index.volumes.get(volume)
+  const by = view?.attachedBy
+  const wayOut = engineWayOut(volume, view)
   return {
     object: `volume/${volume}`,
     volume,
@@ -30,6 +30,22 @@ export function explainEngine(index: LonghornIndex, node: string, volume: string
     explanation: `Volume ${volume} is attached to node ${node} by ${by ?? 'an unknown client'}.`,
     wayOut,
   }
+}
+
+function engineWayOut(name: string, view: VolumeView | undefined): string {
+  const { attachedBy: by, tickets = [] } = view ?? {}
+  const former = tickets.find((ticket) => isFormerTicket(ticket, name))
+  if (former !== undefined && tickets.length === 1) {
+    const body = JSON.stringify({ spec: { attachmentTickets: { [former.id]: null } } })
+    return `Remove the ticket, as Cofferdam does itself in the modes guide and hold: kubectl -n ${longhornNamespace} patch volumeattachments.longhorn.io ${name} --type merge -p '${body}'`
+  }
+  if (by === undefined) {
+    return `Detach volume ${name}; Longhorn's setting detach-manually-attached-volumes-when-cordoned does so by itself.`
+  }
+  const isForMove = tickets.length > 0 && tickets.every(({ type }) => type === evictionTicketType)
+  return isForMove
+    ? 'Longhorn detaches it when no replica of it has to move any more.'
+    : `It goes when ${by} has left the node.`
 }
 
 /** The most particular thing that can be said comes first: what never moves, what cannot move, what moves, what waits. */

@@ -30,7 +30,7 @@ export function explainMove(index: LonghornIndex, replica: ReplicaView, of: stri
       notBegunWayOut(index, node),
     )
   }
-  return explainWaiting(index, replica, { of, wait: state.for })
+  return explainWaiting(replica, { of, wait: state.for })
 }
 
 export function explainNoPlace(of: string, node: string, why: string): MoveText {
@@ -61,20 +61,15 @@ function explainCopied(index: LonghornIndex, { name, node }: ReplicaView, of: st
 }
 
 function explainWaiting(
-  index: LonghornIndex,
   { node, volume }: ReplicaView,
   { of, wait }: { readonly of: string; readonly wait: MoveWait },
 ): MoveText {
-  const { why, wayOut } = waitText(index, volume, wait)
+  const { why, wayOut } = waitText(volume, wait)
   const reason = wait.cause === 'rebuilds-off' ? 'LonghornStuck' : 'ReplicaMustLeave'
   return text(reason, `${of} is to leave node ${node}, and is not being copied: ${why}.`, wayOut)
 }
 
-function waitText(
-  { nodes }: LonghornIndex,
-  volume: string,
-  wait: MoveWait,
-): { readonly why: string; readonly wayOut: string } {
+function waitText(volume: string, wait: MoveWait): { readonly why: string; readonly wayOut: string } {
   switch (wait.cause) {
     case 'rebuilds-off':
       return {
@@ -93,9 +88,8 @@ function waitText(
         }
       }
       const whose = isFormerTicket(ticket, volume) ? 'a ticket left over from an earlier Cofferdam' : 'Longhorn'
-      const isBad = nodes.get(ticket.node)?.isCordoned !== false
       return {
-        why: `the volume is detached, and ${whose} attaches it to node ${ticket.node}${isBad ? ', which is not open' : ''}`,
+        why: `the volume is detached, and ${whose} attaches it to node ${ticket.node}`,
         wayOut: 'It is copied once it is attached.',
       }
     }

@@ -1,6 +1,7 @@
 import { budgetAnswers } from './budget-answers.ts'
 import type { BudgetAnswer, EvictionAnswer, LonghornDecision, NodeAnswer } from './decision.ts'
 import { evictionAnswers } from './eviction-flags.ts'
+import { explainPlaces } from './explain-places.ts'
 import { IndexedSnapshot, type Touched } from './longhorn-index.ts'
 import { reasonsToHold } from './longhorn-rule.ts'
 import { nodeAnswer } from './node-answer.ts'
@@ -173,7 +174,7 @@ export function createLonghornJudge(): LonghornJudge {
       const place = places.get(name) as Place
       for (const answer of place.budgets) budgets.push(answer)
       for (const answer of place.evictions) evictions.push(answer)
-      nodes.push(...place.nodes)
+      for (const answer of place.nodes) nodes.push(explainPlaces(index, answer))
     }
     const problems = [...clusterProblems(index), ...[...problemsByVolume.values()].flat()].sort(byObject)
     return {

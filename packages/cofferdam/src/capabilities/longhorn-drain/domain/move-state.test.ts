@@ -90,7 +90,7 @@ describe('a replica that should leave its node', () => {
       said({ copies: both, state: 'detached', tickets: [{ ...ticket, id: 'cofferdam-eviction-db', node: 'n1' }] }),
       {
         explanation:
-          'is to leave node n1, and is not being copied: the volume is detached, and a ticket left over from an earlier Cofferdam attaches it to node n1, which is not open.',
+          'is to leave node n1, and is not being copied: the volume is detached, and a ticket left over from an earlier Cofferdam attaches it to node n1.',
       },
     ],
     'waits for a volume that is being attached': [

@@ -305,6 +305,22 @@ describe('replicas', () => {
 })
 
 describe('volumes', () => {
+  it('that are attached for a move say by whom: Longhorn was blamed for a ticket of ours', () => {
+    const by = (id: string) => {
+      const spec = {
+        volume: 'v',
+        attachmentTickets: { [id]: { id, type: 'volume-eviction-controller', nodeID: 'n1' } },
+      }
+      const attachment = { apiVersion: 'longhorn.io/v1beta2', kind: 'VolumeAttachment', metadata: { name: 'v' }, spec }
+      const volumes = [volume('v', { spec: { numberOfReplicas: 1 }, status: { state: 'attached' } })]
+      return parseLonghorn({ ...nothing, volumes, attachments: [attachment] }).volumes[0]?.attachedBy
+    }
+    expect([by('volume-eviction-controller-v'), by('cofferdam-eviction-v')]).toEqual([
+      'Longhorn for the move of a replica',
+      'a ticket left over from an earlier Cofferdam',
+    ])
+  })
+
   it('that are linked clones are bound or not by the version of Longhorn, also when that changes later', () => {
     const parse = createLonghornParser()
     const volumes = [volume('v', { spec: { numberOfReplicas: 1, cloneMode: 'linked-clone' } })]

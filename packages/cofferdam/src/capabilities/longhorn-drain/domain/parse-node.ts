@@ -9,7 +9,7 @@ import { ownCordonOf } from './closing-mark.ts'
 import { movingAnnotation, parseMovingRecord } from './moving-record.ts'
 import { unreadable } from './parse-replica.ts'
 import { Reading } from './reading.ts'
-import type { DiskView, LonghornNodeView } from './snapshot.ts'
+import type { DiskRoom, DiskView, LonghornNodeView } from './snapshot.ts'
 
 /** A kubelet that is silent for less is a blip, to which nothing reacts. */
 const blipMs = 15_000
@@ -40,12 +40,16 @@ export function parseLonghornNode(
       const disk = see.fields(diskSpecs[key], `spec.disks.${key}`)
       const isEvictionAsked = see.flag(disk['evictionRequested'], `spec.disks.${key}.evictionRequested`)
       const allowScheduling = see.flag(disk['allowScheduling'], `spec.disks.${key}.allowScheduling`)
-      return uuid === '' ? [] : [{ name: key, uuid, isEvictionAsked, allowScheduling }]
+      const tags = tagsOf(disk['tags'])
+      const room = roomOf(disk, diskStatus[key])
+      const known = { ...(tags === undefined ? {} : { tags }), ...(room === undefined ? {} : { room }) }
+      return uuid === '' ? [] : [{ name: key, uuid, isEvictionAsked, allowScheduling, ...known }]
     })
   const underWay = around.disruptions.filter((disruption) => isFor(disruption, name))
   const moving = parseMovingRecord(node.metadata.annotations?.[movingAnnotation])
   const closing = around.kubeNode === undefined ? undefined : closingOf(around.kubeNode)
   const ownCordon = around.kubeNode === undefined ? undefined : ownCordonOf(around.kubeNode)
+  const tags = tagsOf(spec['tags'])
   const managerPod = managerPodOf(node, around.hasManager)
   const cordonedSinceMs = cordonedSinceOf(node, around.kubeNode)
   const view: LonghornNodeView = {
@@ -60,11 +64,30 @@ export function parseLonghornNode(
     isAutoEvicting: see.flag(status['autoEvicting'], 'status.autoEvicting'),
     disks,
     takesReplicas: spec['allowScheduling'] !== false && conditionOf(node, 'Schedulable')?.status !== 'False',
+    ...(tags === undefined ? {} : { tags }),
     ...(managerPod === undefined ? {} : { managerPod }),
     ...(cordonedSinceMs === undefined ? {} : { cordonedSinceMs }),
     ...(moving === undefined ? {} : { moving }),
   }
   return { view, unreadable: see.why === undefined ? [] : [unreadable(`node/${name}`, see.why, name)] }
+}
+
+/** For people alone, so what is not what it should be is only not known. */
+function roomOf(spec: unknown, status: unknown): DiskRoom | undefined {
+  const see = new Reading()
+  const { storageReserved } = see.fields(spec, '')
+  const fields = see.fields(status, '')
+  const figures = ['storageMaximum', 'storageAvailable', 'storageScheduled'].map((field) => fields[field])
+  if (figures.some((figure) => figure === undefined || figure === null)) return undefined
+  const [maximum = 0, available = 0, scheduled = 0] = figures.map((figure) => see.count(figure, 'a figure'))
+  const reserved = see.count(storageReserved, 'storageReserved')
+  if (see.why !== undefined || maximum === 0) return undefined
+  const isSchedulable = conditionOf({ status: fields }, 'Schedulable')?.status !== 'False'
+  return { isSchedulable, maximum, available, scheduled, reserved }
+}
+
+function tagsOf(value: unknown): readonly string[] | undefined {
+  return Array.isArray(value) && value.every((tag) => typeof tag === 'string') ? (value as string[]) : undefined
 }
 
 /** Longhorn's own word, or what its pods show. */

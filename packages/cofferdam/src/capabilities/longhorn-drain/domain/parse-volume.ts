@@ -4,6 +4,7 @@ import type {
   LonghornVolumeAttachment,
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { Parsed } from '../../../shared/parsed.ts'
+import { evictionTicketType, isFormerTicket } from './eviction-ticket.ts'
 import { boundCloneOf } from './linked-clone.ts'
 import { unreadable } from './parse-replica.ts'
 import { drainPolicyLabel, parseVolumePolicy } from './policy.ts'
@@ -46,7 +47,8 @@ export function parseVolume(volume: LonghornVolume, around: VolumeSurroundings):
     isStrictLocal: spec['dataLocality'] === 'strict-local',
     policy: parseVolumePolicy({ label: labels?.[drainPolicyLabel], parameter: around.classPolicy }),
     actualBytes: see.count(status['actualSize'], 'status.actualSize'),
-    attachedBy: state === 'detached' ? undefined : attacherOf(volume, around.attachment),
+    ...placementOf(spec),
+    attachedBy: state === 'detached' ? undefined : attacherOf(volume, tickets),
     attachedTo: attachedTo === '' ? undefined : attachedTo,
     ...(ownedBy === '' ? {} : { ownedBy }),
     unsettled: unsettledOf(volume, around.engines),
@@ -58,6 +60,24 @@ export function parseVolume(volume: LonghornVolume, around: VolumeSurroundings):
     ...(tickets.length === 0 ? {} : { tickets }),
   }
   return see.why === undefined ? { view } : { unreadable: unreadable(`volume/${name}`, see.why, undefined) }
+}
+
+/** For people alone, so what is not what it should be is only not known. */
+function placementOf(
+  spec: Readonly<Record<string, unknown>>,
+): Pick<VolumeView, 'sizeBytes' | 'dataEngine' | 'nodeTags' | 'diskTags'> {
+  const { size, dataEngine, nodeSelector, diskSelector } = spec
+  const sizeBytes = new Reading().count(size, '')
+  return {
+    ...(sizeBytes === 0 ? {} : { sizeBytes }),
+    ...(dataEngine === 'v1' || dataEngine === 'v2' ? { dataEngine } : {}),
+    ...(areTags(nodeSelector) ? { nodeTags: nodeSelector } : {}),
+    ...(areTags(diskSelector) ? { diskTags: diskSelector } : {}),
+  }
+}
+
+function areTags(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.length > 0 && value.every((tag) => typeof tag === 'string')
 }
 
 /** The one in force, else any. */
@@ -95,18 +115,21 @@ function schedulingProblemOf({ status }: LonghornVolume): string | undefined {
 }
 
 /** For people: nothing is decided by it. */
-function attacherOf(volume: LonghornVolume, attachment: LonghornVolumeAttachment | undefined): string | undefined {
-  const see = new Reading()
-  const tickets = see.fields(see.fields(attachment?.spec, '')['attachmentTickets'], '')
-  const types = new Set(Object.values(tickets).map((ticket) => see.text(see.fields(ticket, '')['type'], '')))
+function attacherOf(volume: LonghornVolume, tickets: readonly AttachmentTicketView[]): string | undefined {
   const workloads = workloadsOf(volume)
-  const names = [...types].sort().flatMap((type) => {
-    if (type === 'csi-attacher') return workloads.length > 0 ? workloads : ['a workload']
-    if (type === 'longhorn-api') return ['the Longhorn UI']
-    return type === '' ? [] : [`Longhorn's ${type}`]
+  const names = tickets.toSorted(byType).flatMap((ticket) => {
+    if (isFormerTicket(ticket, volume.metadata.name)) return ['a ticket left over from an earlier Cofferdam']
+    if (ticket.type === evictionTicketType) return ['Longhorn for the move of a replica']
+    if (ticket.type === 'csi-attacher') return workloads.length > 0 ? workloads : ['a workload']
+    if (ticket.type === 'longhorn-api') return ['the Longhorn UI']
+    return ticket.type === '' ? [] : [`Longhorn's ${ticket.type}`]
   })
-  const users = names.length > 0 ? names : workloads
+  const users = names.length > 0 ? [...new Set(names)] : workloads
   return users.length === 0 ? undefined : users.join(', ')
+}
+
+function byType(left: AttachmentTicketView, right: AttachmentTicketView): number {
+  return left.type < right.type ? -1 : left.type > right.type ? 1 : 0
 }
 
 function workloadsOf(volume: LonghornVolume): string[] {

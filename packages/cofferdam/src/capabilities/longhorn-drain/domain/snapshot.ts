@@ -61,6 +61,8 @@ export interface LonghornDrainSettings {
   readonly isAutoscaled: boolean
   /** `concurrent-replica-rebuild-per-node-limit` is 0: Longhorn makes no copies. */
   readonly isRebuildOff?: boolean
+  /** In percent: how much of a disk may be scheduled, and how much of it stays free. Default: those of Longhorn. */
+  readonly room?: { readonly overProvisioning: number; readonly minimalAvailable: number }
   /** What to do with replicas that a cancelled eviction left over. */
   readonly surplus: 'keep' | 'remove'
   /** What is wrong with them, in words. */
@@ -87,6 +89,8 @@ export interface LonghornNodeView {
   readonly disks: readonly DiskView[]
   /** Whether Longhorn places replicas on it; undefined: it does not say. */
   readonly takesReplicas?: boolean
+  /** Undefined: they are not known. */
+  readonly tags?: readonly string[]
   /** Whether a pod of Longhorn's manager is ready on it, which alone requests evictions there; undefined: it is not known. */
   readonly managerPod?: 'ready' | 'away'
   /** Since when it is cordoned and Longhorn could know of it; undefined: it is not, or nothing says since when. */
@@ -101,6 +105,19 @@ export interface DiskView {
   readonly uuid: string
   readonly isEvictionAsked: boolean
   readonly allowScheduling: boolean
+  /** Undefined: it is not known. */
+  readonly tags?: readonly string[]
+  /** What is on it and what fits, in bytes; undefined: it is not known. */
+  readonly room?: DiskRoom
+}
+
+export interface DiskRoom {
+  /** Longhorn's word, which also counts what the figures do not show. */
+  readonly isSchedulable: boolean
+  readonly maximum: number
+  readonly available: number
+  readonly scheduled: number
+  readonly reserved: number
 }
 
 export interface VolumeView {
@@ -114,6 +131,12 @@ export interface VolumeView {
   /** From its label `cofferdam.io/node-drain-policy`, else from the parameter `nodeDrainPolicy` of its StorageClass; undefined: the setting. */
   readonly policy: Observed<DrainPolicy> | undefined
   readonly actualBytes: number
+  /** What is set aside for each copy. */
+  readonly sizeBytes?: number
+  readonly dataEngine?: 'v1' | 'v2'
+  /** Only nodes, and disks, with all of these take a copy. */
+  readonly nodeTags?: readonly string[]
+  readonly diskTags?: readonly string[]
   /** Who wants it attached, for people: `pod shop/db-0`, `the Longhorn UI`. */
   readonly attachedBy: string | undefined
   readonly attachedTo: string | undefined

@@ -1,3 +1,4 @@
+import { bytesText } from '../domain/bytes-text.ts'
 import { countedText } from './counted-text.ts'
 import type { LonghornAnswer, LonghornHold, LonghornRule, MoveProgress } from './longhorn-answer.ts'
 import { countMoves, movesText } from './move-counts.ts'
@@ -66,19 +67,6 @@ export function progressText({ bytesLeft, bytes, bytesPerSecond, secondsLeft, is
   if (idle !== undefined) return `${moved}${idle}`
   if (bytesPerSecond === undefined || secondsLeft === undefined) return `${moved}; its pace is not known yet`
   return `${moved}, ${bytesText(bytesPerSecond)}/s, about ${durationText(secondsLeft)} left`
-}
-
-const sizes = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const
-
-export function bytesText(bytes: number): string {
-  let value = bytes
-  let size = 0
-  while (value >= 1024 && size < sizes.length - 1) {
-    value /= 1024
-    size += 1
-  }
-  const shown = value < 10 && size > 0 ? Math.round(value * 10) / 10 : Math.round(value)
-  return `${shown} ${sizes[size]}`
 }
 
 function durationText(seconds: number): string {

@@ -14,6 +14,7 @@ const node: fc.Arbitrary<NodeSetting> = fc.record({
   intent: fc.constantFrom(undefined, 'Reboot', 'Remove', 'Replace'),
   isEvictionAsked: seldom,
   isAutoEvicting: fc.boolean(),
+  takesReplicas: fc.boolean(),
   hasBudget: often,
   manager: fc.record({ isRunning: often, engines: fc.constantFrom([], [], [], ['v1'], ['gone']) }),
 })
