@@ -80,6 +80,9 @@ export interface LonghornReplica extends KubeObject {
   readonly status?: {
     readonly ownerID?: string
     readonly currentState?: 'running' | 'stopped' | 'starting' | 'stopping' | 'error' | 'unknown'
+    /** Where its process listens; Longhorn's code refuses to write a replica that runs without both, or stands still with one. */
+    readonly ip?: string
+    readonly storageIP?: string
     /** Image it runs with; '' while it is stopped. */
     readonly currentImage?: string
     readonly instanceManagerName?: string

@@ -15,6 +15,9 @@ import { engineName } from './volume-objects.ts'
 
 type KubernetesStatus = NonNullable<NonNullable<LonghornVolume['status']>['kubernetesStatus']>
 
+/** Nothing listens anywhere; what runs has to say where all the same. */
+const processAddress = '127.0.0.1'
+
 export async function reportEngine({ ports, volume, notes }: VolumeContext): Promise<void> {
   const { tools, data } = ports
   const { namespace = '', name } = volume.metadata
@@ -58,6 +61,8 @@ export async function reportReplicas(context: VolumeContext): Promise<void> {
       currentState: host === undefined ? 'stopped' : 'running',
       currentImage: host === undefined ? '' : (replica.spec?.image ?? ''),
       instanceManagerName: host ?? '',
+      ip: host === undefined ? '' : processAddress,
+      storageIP: host === undefined ? '' : processAddress,
     }
     if (notes.state === 'creating' || isSameValue(status, replica.status)) continue
     await writeStatus(tools, longhornReplicas, replica, status)

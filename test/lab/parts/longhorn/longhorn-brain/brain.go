@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log"
 	"sort"
-	"time"
 
 	"cofferdam.io/lab-longhorn/private"
 	"github.com/longhorn/longhorn-manager/controller"
@@ -30,43 +29,55 @@ type nodeBrain struct {
 	node     *controller.NodeController
 }
 
-// One failure stops nothing else, as every manager works for itself; the next time it is tried again.
-func (b *brain) run(ctx context.Context, period time.Duration) {
-	every := time.NewTicker(period)
-	defer every.Stop()
+// Judges when Longhorn does: flags when nodes, replicas or settings change, budgets when instance managers, pods or Kubernetes nodes do, and
+// both at every resync. One failure stops nothing else, as every manager works for itself; the next time it is tried again.
+func (b *brain) run(ctx context.Context) error {
+	flags, err := wakeOn(b.store.NodeInformer, b.store.KubeNodeInformer, b.store.ReplicaInformer, b.store.SettingInformer)
+	if err != nil {
+		return err
+	}
+	budgets, err := wakeOn(b.store.InstanceManagerInformer, b.store.PodInformer, b.store.KubeNodeInformer)
+	if err != nil {
+		return err
+	}
 	for {
-		for _, err := range b.judge(ctx) {
-			log.Print(err)
-		}
+		var failures []error
 		select {
 		case <-ctx.Done():
-			return
-		case <-every.C:
+			return nil
+		case <-flags:
+			failures = b.judgeNodes(ctx)
+		case <-budgets:
+			failures = b.judgeBudgets(ctx)
+		}
+		for _, err := range failures {
+			log.Print(err)
 		}
 	}
 }
 
-func (b *brain) judge(ctx context.Context) []error {
-	var failures []error
+func (b *brain) judgeNodes(ctx context.Context) []error {
 	nodes, err := b.store.ListNodes()
 	if err != nil {
-		return append(failures, fmt.Errorf("nodes: %w", err))
+		return []error{fmt.Errorf("nodes: %w", err)}
 	}
+	var failures []error
 	for _, name := range sortedKeys(nodes) {
 		if err := b.judgeFlags(ctx, nodes[name]); err != nil {
 			failures = append(failures, fmt.Errorf("flags on node %s: %w", name, err))
 		}
 	}
+	return failures
+}
+
+func (b *brain) judgeBudgets(ctx context.Context) []error {
 	managers, err := b.store.ListInstanceManagers()
 	if err != nil {
-		return append(failures, fmt.Errorf("instance managers: %w", err))
+		return []error{fmt.Errorf("instance managers: %w", err)}
 	}
+	var failures []error
 	for _, name := range sortedKeys(managers) {
-		on, ok := b.nodes[managers[name].Spec.NodeID]
-		if !ok {
-			continue
-		}
-		if err := private.SyncInstanceManagerPDB(on.managers, managers[name]); err != nil {
+		if err := b.judgeBudget(ctx, managers[name]); err != nil {
 			failures = append(failures, fmt.Errorf("budget %s: %w", name, err))
 		}
 	}
@@ -91,6 +102,14 @@ func (b *brain) judgeFlags(ctx context.Context, node *longhorn.Node) error {
 	}
 	_, err = b.store.UpdateNodeStatus(node)
 	return err
+}
+
+func (b *brain) judgeBudget(ctx context.Context, manager *longhorn.InstanceManager) error {
+	on, err := b.on(ctx, manager.Spec.NodeID)
+	if err != nil {
+		return err
+	}
+	return private.SyncInstanceManagerPDB(on.managers, manager)
 }
 
 // The controllers of a node, opened when it is first seen. Those with work of their own are started.

@@ -1,5 +1,5 @@
-// Longhorn's own drain handling on a live API server, for all nodes in one process: budgets and flags, written again and again as
-// Longhorn's managers do, and its controllers for the attachment of volumes that are to move and for the budgets of the CSI sidecars.
+// Longhorn's own drain handling on a live API server, for all nodes in one process: budgets and flags, judged when Longhorn's managers judge
+// them, and its controllers for the attachment of volumes that are to move and for the budgets of the CSI sidecars.
 //
 // Nothing else of Longhorn is here: whatever runs volumes and copies replicas is somebody else.
 package main
@@ -39,7 +39,9 @@ func main() {
 		log.Fatal(err)
 	}
 	log.Print("the caches are filled")
-	opened.run(ctx, *resync)
+	if err := opened.run(ctx); err != nil {
+		log.Fatal(err)
+	}
 }
 
 func open(ctx context.Context, kubeconfig, namespace string, resync time.Duration) (*brain, error) {
