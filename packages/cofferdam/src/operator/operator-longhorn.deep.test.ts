@@ -107,7 +107,7 @@ async function drainScenario(fixture: OperatedLonghorn, start: () => void): Prom
   const corrected = await held(fixture)
   await controls.detach('db')
   await seconds(10)
-  controls.setImage('longhornio/longhorn-instance-manager:v9')
+  await controls.setImage('longhornio/longhorn-instance-manager:v9')
   await seconds(60)
   const renewed = [await held(fixture), (await budgetsLike(fixture, holdPrefix)).length]
 

@@ -1,4 +1,4 @@
-import type { Node, Taint } from '@cofferdam/kubernetes/api/core.ts'
+import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import type { LonghornNode } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { Condition } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
@@ -100,12 +100,12 @@ function managerPodOf(node: LonghornNode, hasManager: boolean | undefined): Long
 
 /** By the taint that Kubernetes adds, and by the condition that Longhorn sets when it sees the cordon: the later of both. */
 function cordonedSinceOf(node: LonghornNode, kubeNode: Node | undefined): number | undefined {
-  if (kubeNode === undefined || closingOf(kubeNode)?.isCordoned !== true) return undefined
+  const closing = kubeNode === undefined ? undefined : closingOf(kubeNode)
+  if (closing?.isCordoned !== true) return undefined
   const own = conditionOf(node, 'Schedulable')
   const isSeen = own?.status === 'False' && own.reason === 'KubernetesNodeCordoned'
-  const taints: unknown = kubeNode.spec?.taints
-  const list = Array.isArray(taints) ? (taints as readonly (Taint | null)[]) : []
-  const taint = list.find((each) => each?.key === cordonTaint)
+  const taints = closing.unreadable === undefined ? (kubeNode?.spec?.taints ?? []) : []
+  const taint = taints.find(({ key }) => key === cordonTaint)
   const times = [isSeen ? own.lastTransitionTime : undefined, taint?.timeAdded]
     .map((time) => parseRfc3339(String(time ?? '')))
     .filter((time) => time !== undefined)
