@@ -61,6 +61,8 @@ function holdsByLonghorn(index: LonghornIndex, replica: ReplicaView, policy: Dra
  */
 export function mayProtectForLonghorn(index: LonghornIndex, copy: ReplicaView): boolean {
   if (copy.healthyAt === '' || copy.failedAt !== '') return false
+  // Longhorn finds no Kubernetes node for it, gives up and keeps what it has.
+  if (copy.node === '') return false
   const node = index.nodes.get(copy.node)
   if (node !== undefined && (node.kubernetes === 'absent' || isSeenClosed(node))) return false
   if (copy.instanceManager === undefined) return true
