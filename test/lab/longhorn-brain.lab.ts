@@ -1,3 +1,4 @@
+import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import {
   longhornNamespace,
   longhornNodes,
@@ -5,7 +6,8 @@ import {
   longhornSettings,
   longhornVolumes,
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
-import { leases, nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { leases, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { evictPod } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { operatorAccount } from '@cofferdam/product/deploy/operator-manifests.ts'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { followDrain } from './longhorn/follow-drain.ts'
@@ -129,6 +131,27 @@ describe.each(modes)("beside Longhorn's own controllers, as $mode", ({ mode, mov
     expect(await drained.reasons()).toContain('EvictionUserRequested')
   })
 
+  it('a node that only a taint closes is emptied by evictions, also of the only copy of a volume that nobody uses', async () => {
+    lab.chapter(`${mode}: a taint`)
+    await want(moveLast)
+    await scale('single', 0)
+    await lab.until('the volume is detached', async () => (await stateOf('single')) === 'detached')
+    const node = await nodeOf('single')
+    await lab.kubectl('taint', 'node', node, 'karpenter.sh/disrupted=:NoSchedule')
+    let fewest = 1
+    await lab.until('the node is empty', async () => {
+      fewest = Math.min(fewest, (await lab.wholeCopies('single')).length)
+      return (await evictAll(node)) === 0
+    })
+    expect(fewest).toBe(1)
+    expect(await nodeOf('single')).not.toBe(node)
+    await lab.kubectl('taint', 'node', node, 'karpenter.sh/disrupted-')
+    await lab.until('the node is open again', async () => !(await isCordoned(node)))
+    await isAsBefore()
+    await lab.until('the volume is detached again', async () => (await stateOf('single')) === 'detached')
+    await scale('single', 1)
+  })
+
   it('two drains begun at once both end, and no volume is ever without a whole copy', async () => {
     lab.chapter(`${mode}: two drains`)
     await want(moveLast)
@@ -175,6 +198,34 @@ async function want({ setting: value = mild, wanted = '' }: { setting?: string; 
 
 async function policy(): Promise<string | undefined> {
   return (await lab.api.get(longhornSettings, { ...inLonghorn, name: 'node-drain-policy' })).value
+}
+
+async function scale(workload: string, replicas: number): Promise<void> {
+  await lab.kubectl('scale', `deployment/${workload}`, `--replicas=${replicas}`)
+}
+
+async function stateOf(volume: string): Promise<string | undefined> {
+  return (await lab.api.get(longhornVolumes, { ...inLonghorn, name: volume })).status?.state
+}
+
+async function isCordoned(node: string): Promise<boolean> {
+  return (await lab.api.get(nodes, { name: node })).spec?.unschedulable === true
+}
+
+/** Tries each pod of a node once, as Karpenter does, but for those of DaemonSets. Returns how many there were. */
+async function evictAll(node: string): Promise<number> {
+  const { items } = await lab.api.list(pods, { fieldSelector: `spec.nodeName=${node}` })
+  const left = items.filter(({ metadata }) => metadata.ownerReferences?.[0]?.kind !== 'DaemonSet')
+  for (const { metadata } of left) {
+    const { namespace = 'default', name } = metadata
+    await evictPod(lab.api, { namespace, name }).catch(refusedOnly)
+  }
+  return left.length
+}
+
+/** Whoever empties a node tries again where a budget or the guard refuses, and where two budgets cover a pod. */
+function refusedOnly(error: unknown): void {
+  if (!hasReason(error, 'TooManyRequests', 'InternalError', 'NotFound')) throw error
 }
 
 async function robustness(volume: string): Promise<string | undefined> {

@@ -1,4 +1,5 @@
 import { readdirSync } from 'node:fs'
+import { needsCluster } from './parts/chosen-suites.ts'
 import { findCeph } from './parts/find-ceph.ts'
 import { findKubernetes } from './parts/find-kubernetes.ts'
 import { findLonghorn, needsLonghorn } from './parts/find-longhorn.ts'
@@ -15,17 +16,15 @@ if (wish === 'sweep') {
 } else {
   try {
     const began = performance.now()
-    const kubernetes = await findKubernetes(say)
-    const ceph = await findCeph(wish as CephRelease, say)
-    const rook = needsRook(chosen, readdirSync('test/lab')) ? [await findRook(say)] : []
-    const longhorn = needsLonghorn(chosen) ? [await findLonghorn(say)] : []
+    const suites = readdirSync('test/lab')
+    const parts: string[] = []
+    if (needsCluster(chosen, suites)) {
+      parts.push(`Kubernetes ${(await findKubernetes(say)).version}`)
+      parts.push(`Ceph ${(await findCeph(wish as CephRelease, say)).version}`)
+    }
+    if (needsRook(chosen, suites)) parts.push(`Rook ${(await findRook(say)).version}`)
+    if (needsLonghorn(chosen)) parts.push(`Longhorn ${(await findLonghorn(say)).version}`)
     const seconds = ((performance.now() - began) / 1_000).toFixed(1)
-    const parts = [
-      `Kubernetes ${kubernetes.version}`,
-      `Ceph ${ceph.version}`,
-      ...rook.map(({ version }) => `Rook ${version}`),
-      ...longhorn.map(({ version }) => `Longhorn ${version}`),
-    ]
     say(`${parts.join(', ')} are there (${seconds} s)`)
   } catch (error) {
     console.error(`lab: ${error instanceof Error ? error.message : String(error)}`)

@@ -1,11 +1,5 @@
-import { decideLonghornDrain } from '@cofferdam/product/capabilities/longhorn-drain/domain/decide.ts'
-import { withCordon } from '@cofferdam/product/capabilities/longhorn-drain/domain/seen-closing.ts'
-import type {
-  LonghornNodeView,
-  LonghornSnapshot,
-} from '@cofferdam/product/capabilities/longhorn-drain/domain/snapshot.ts'
 import type { LonghornAnswers, LonghornState } from './longhorn-state.ts'
-import type { OurAnswers } from './our-answers.ts'
+import { decideOurselves, type OurAnswers } from './our-answers.ts'
 
 /** What happens to the budget of an instance manager. `fail`: Longhorn gives up with an error, and what is there stays. */
 type BudgetEffect = 'release' | 'make' | 'keep' | 'fail'
@@ -45,9 +39,11 @@ export function compareAnswers({ state, longhorn, ours }: Judged): Compared {
       ours: ourEffect(ours, answer.instanceManager),
     }
   })
-  const differences = [...budgets, ...compareReliance(longhorn, ours), ...compareFlags(state, longhorn, ours)].filter(
-    (one) => one.longhorn !== one.ours && !isSameEffect(one),
-  )
+  const differences = [
+    ...budgets,
+    ...compareReliance({ state, longhorn, ours }),
+    ...compareFlags(state, longhorn, ours),
+  ].filter((one) => one.longhorn !== one.ours && !isSameEffect(one))
   return { asked: { budgets: budgets.length, flags: state.replicas.length }, differences }
 }
 
@@ -77,32 +73,42 @@ function ourEffect({ decision, snapshot }: OurAnswers, instanceManager: string):
 }
 
 /**
- * Where we want a node held and have no budget of our own for it, since Longhorn's is there and holds for the same reasons: it must be so, also at
- * the moment when an open node is cordoned. Longhorn's judgement is the same before and after that.
+ * Where Longhorn lets its budget go, at once or as soon as the node is cordoned: what we want held then must have a budget of ours already.
  */
-function compareReliance(longhorn: LonghornAnswers, { decision, snapshot }: OurAnswers): Difference[] {
-  if (snapshot.settings.mode !== 'hold') return []
-  return snapshot.nodes.flatMap((node) => {
-    const isHeldOnceCordoned = heldManagers(snapshot, node)
-    return decision.budgets
-      .filter((answer) => answer.node === node.name && answer.hold !== 'needed')
-      .filter(({ instanceManager }) => isHeldOnceCordoned.has(instanceManager))
-      .filter(({ instanceManager }) => snapshot.longhornBudgets.has(instanceManager))
-      .map(({ instanceManager: subject }): Difference => {
-        const isGoing = longhorn.budgets.some(
-          ({ instanceManager, mayGo }) => instanceManager === subject && mayGo === 'yes',
-        )
-        return { about: 'reliance', subject, longhorn: isGoing ? 'lets go' : 'holds', ours: 'holds' }
-      })
+function compareReliance({ state, longhorn, ours }: Judged): Difference[] {
+  if (ours.snapshot.settings.mode !== 'hold') return []
+  const going = new Set(longhorn.budgets.filter(({ mayGo }) => mayGo === 'yes').map((answer) => answer.instanceManager))
+  const leftToLonghorn = ours.decision.budgets.filter(
+    ({ instanceManager, wanted, hold }) =>
+      wanted === 'present' &&
+      hold !== 'needed' &&
+      going.has(instanceManager) &&
+      ours.snapshot.longhornBudgets.has(instanceManager),
+  )
+  return [...new Set(leftToLonghorn.map(({ node }) => node))].flatMap((node) => {
+    if (!state.replicas.some(({ spec }) => spec?.nodeID === node)) return []
+    const wanted = new Set(wantedOn(node, { state, ours }))
+    return leftToLonghorn
+      .filter((answer) => answer.node === node && wanted.has(answer.instanceManager))
+      .map(
+        ({ instanceManager: subject }): Difference => ({
+          about: 'reliance',
+          subject,
+          longhorn: 'lets go',
+          ours: 'holds',
+        }),
+      )
   })
 }
 
-/** Instance managers of the node that we want held when it is cordoned. */
-function heldManagers(snapshot: LonghornSnapshot, node: LonghornNodeView): ReadonlySet<string> {
-  const nodes = snapshot.nodes.map((each) => (each === node ? withCordon(each) : each))
-  const { budgets } = decideLonghornDrain({ ...snapshot, nodes })
-  const held = budgets.filter((answer) => answer.node === node.name && answer.wanted === 'present')
-  return new Set(held.map(({ instanceManager }) => instanceManager))
+/** Instance managers that we want held once the node is cordoned. */
+function wantedOn(node: string, { state, ours }: Pick<Judged, 'state' | 'ours'>): readonly string[] {
+  const isOpen = state.kubeNodes.some(({ metadata, spec }) => metadata.name === node && spec?.unschedulable !== true)
+  const kubeNodes = state.kubeNodes.map((each) =>
+    each.metadata.name === node ? { ...each, spec: { ...each.spec, unschedulable: true } } : each,
+  )
+  const { decision } = isOpen ? decideOurselves({ ...state, kubeNodes }) : ours
+  return decision.budgets.filter(({ wanted }) => wanted === 'present').map(({ instanceManager }) => instanceManager)
 }
 
 /** The value of each flag afterwards; and where both change it, the reason of the event. */

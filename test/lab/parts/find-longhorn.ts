@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { askProgram } from './ask-program.ts'
 import { longhornPrograms, longhornVersion } from './build-longhorn.ts'
-import { findGoPrograms, isOneChosen } from './go-programs.ts'
+import { isOneChosen } from './chosen-suites.ts'
+import { findGoPrograms } from './go-programs.ts'
 import type { LonghornParts, Say } from './parts.ts'
 
 /** Suites that run Longhorn's code. Others with its name have a simulated Longhorn alone, and need no Go. */

@@ -1,5 +1,6 @@
 import { rookPrograms, rookVersion } from './build-rook.ts'
-import { findGoPrograms, isOneChosen } from './go-programs.ts'
+import { isOneChosen } from './chosen-suites.ts'
+import { findGoPrograms } from './go-programs.ts'
 import { installPackages } from './install-packages.ts'
 import { isExecutable } from './is-executable.ts'
 import type { RookParts, Say } from './parts.ts'

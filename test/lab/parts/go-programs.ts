@@ -65,11 +65,6 @@ export async function findGoPrograms<Program extends string>(
   return Object.fromEntries(places) as Record<Program, string>
 }
 
-/** Whether one of the suites is chosen: none are named, or one of them is, by a part of its path. */
-export function isOneChosen(chosen: readonly string[], suites: readonly string[]): boolean {
-  return suites.some((suite) => chosen.length === 0 || chosen.some((word) => `test/lab/${suite}`.includes(word)))
-}
-
 async function build(
   asked: GoPrograms<string>,
   programs: readonly string[],
