@@ -209,6 +209,17 @@ const cases: Record<string, { given: LonghornPassSnapshot; then: string[] }> = {
     given: marked(emptied('observe')),
     then: ['closing'],
   },
+  'a record of a move goes with the last mode that wrote it: its estimate would be for another move some day': {
+    given: seen(
+      {
+        ...mayGo,
+        nodes: mayGo.nodes.map((node) => ({ ...node, moving: { sinceMs: 0, bytes: 1 } })),
+        settings: { ...mayGo.settings, mode: 'observe' },
+      },
+      { objects: nothing },
+    ),
+    then: ['moving'],
+  },
   'where Longhorn decides, nothing is written': {
     given: seen({ ...mayGo, settings: { ...mayGo.settings, mode: 'observe' } }, { objects: nothing }),
     then: [],

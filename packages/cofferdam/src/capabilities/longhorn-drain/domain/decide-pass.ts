@@ -53,9 +53,9 @@ export function decideLonghornPass(seen: LonghornPassSnapshot, decider: Longhorn
   const { mode } = snapshot.settings
   const steps: LonghornStep[] = [{ do: 'report', what: 'mode', mode }]
   const leftOver = mode === 'hold' ? [] : budgetSteps(planHoldWithdrawal(objects.budgets))
-  const tickets = ticketSteps(seen)
+  const former = [...ticketSteps(seen), ...(mode === 'observe' ? movingSteps({ ...snapshot, replicas: [] }) : [])]
   const isGuided = mode !== 'observe' || hasGuidanceMarks(parseGuidanceMarks(objects))
-  if (!isGuided && leftOver.length + tickets.length === 0 && !hasClosingMarks(objects)) {
+  if (!isGuided && leftOver.length + former.length === 0 && !hasClosingMarks(objects)) {
     return { steps, observed: undefined, recheckAfterSeconds: undefined }
   }
   const observed = { objects, snapshot, decision: decider.decide(snapshot) }
@@ -63,7 +63,7 @@ export function decideLonghornPass(seen: LonghornPassSnapshot, decider: Longhorn
   const guidance = isGuided ? decideGuidance(snapshot, observed.decision, parseGuidanceMarks(objects)) : undefined
   const held = mode === 'hold' ? decideHeld(seen, observed, decider.sha512Hex) : undefined
   if (mode !== 'observe') steps.push(ownWrites(seen, observed, guidance))
-  steps.push(...leftOver, ...tickets, ...(held?.steps ?? []))
+  steps.push(...leftOver, ...former, ...(held?.steps ?? []))
   if (held?.isLeading === true) return { steps, observed, recheckAfterSeconds }
   const guided = guidance === undefined ? [] : guidanceSteps(observed, guidance)
   steps.push(...guided)
