@@ -25,7 +25,7 @@ if (wish === 'sweep') {
     if (needsRook(chosen, suites)) parts.push(`Rook ${(await findRook(say)).version}`)
     if (needsLonghorn(chosen)) parts.push(`Longhorn ${(await findLonghorn(say)).version}`)
     const seconds = ((performance.now() - began) / 1_000).toFixed(1)
-    say(`${parts.join(', ')} are there (${seconds} s)`)
+    say(`found ${parts.join(', ')} (${seconds} s)`)
   } catch (error) {
     console.error(`lab: ${error instanceof Error ? error.message : String(error)}`)
     process.exitCode = 1

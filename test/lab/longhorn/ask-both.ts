@@ -44,13 +44,13 @@ export async function askBoth({ oracle, seed, states }: Asking): Promise<AskedBo
     differing += differences.length
     const explain = createExplainer(oracle, judged)
     for (const difference of differences) {
-      const says = `seed ${own}: ${sayDifference(difference)}\n${tellState(judged.state)}`
+      const says = () => `seed ${own}: ${sayDifference(difference)}\n${tellState(judged.state)}`
       if (isForbidden(difference, judged.longhorn)) {
-        forbidden.push(says)
+        forbidden.push(says())
         continue
       }
       const causes = await explain(difference)
-      if (causes.length === 0) unexplained.push(says)
+      if (causes.length === 0) unexplained.push(says())
       for (const cause of causes) {
         const counts = explained.get(cause) ?? { alone: 0, together: 0 }
         counts[causes.length === 1 ? 'alone' : 'together'] += 1
