@@ -130,7 +130,7 @@ export const knownDifferences: readonly KnownDifference[] = [
     },
   },
   {
-    name: "a budget of another user with the name of an instance manager",
+    name: 'a budget of another user with the name of an instance manager',
     why: 'Longhorn goes by the name and deletes it; Cofferdam goes by the selector, leaves it, and does not rely on it',
     without: (state) => {
       const managers = new Map(state.instanceManagers.map(({ metadata }) => [metadata.name, metadata.labels]))
