@@ -4,7 +4,16 @@ import { applyOrphans, decideOrphans } from '@cofferdam/product/capabilities/dra
 import { parseAppLock } from '@cofferdam/product/ledger/rules/app-lock.ts'
 import { decideEviction } from '@cofferdam/product/ledger/rules/decide-eviction.ts'
 import type { DrainLockSettings } from '@cofferdam/product/ledger/rules/drain-lock-settings.ts'
-import { adopt, grant, intend, release, renew, withdraw } from '@cofferdam/product/ledger/rules/ledger.ts'
+import {
+  adopt,
+  enqueue,
+  grant,
+  intend,
+  release,
+  renew,
+  stepBack,
+  withdraw,
+} from '@cofferdam/product/ledger/rules/ledger.ts'
 import type { BudgetReference } from '@cofferdam/product/shared/object-references.ts'
 
 /** The code under test. A test that plants a bug replaces one of them. */
@@ -17,6 +26,8 @@ export interface Parts {
   readonly renew: typeof renew
   readonly release: typeof release
   readonly withdraw: typeof withdraw
+  readonly enqueue: typeof enqueue
+  readonly stepBack: typeof stepBack
   readonly decideOrphans: typeof decideOrphans
   readonly applyOrphans: typeof applyOrphans
   readonly reservedStatus: typeof reservedStatus
@@ -41,6 +52,8 @@ export const realParts: Parts = {
   renew,
   release,
   withdraw,
+  enqueue,
+  stepBack,
   decideOrphans,
   applyOrphans,
   reservedStatus,

@@ -1,5 +1,6 @@
 import type { DisruptionRecord } from '@cofferdam/product/capabilities/drain-lock/domain/snapshot.ts'
-import type { Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
+import type { Ledger, LedgerEntry } from '@cofferdam/product/ledger/rules/ledger.ts'
+import type { Place } from '@cofferdam/product/ledger/rules/queue.ts'
 import type { Bounds } from './bounds.ts'
 import { mostEpochs, type Pooled } from './pool.ts'
 import {
@@ -94,17 +95,32 @@ function bitsIn(mask: number): number {
 }
 
 function normalLedger({ entries, tickets }: Ledger, rank: (epoch: number) => number, nextEpoch: number): Ledger {
+  const placed = entries.flatMap(({ state, place }) => (state === 'Granted' && place !== undefined ? place.number : []))
+  const numbers = [...new Set([...tickets.map(({ number }) => number), ...placed])].sort((a, b) => a - b)
   return {
     nextEpoch,
-    nextTicket: tickets.length + 1,
+    nextTicket: numbers.length + 1,
     entries: entries
-      .map((entry) => ({ ...entry, epoch: rank(entry.epoch), renewSequence: 0 }))
+      .map((entry) => normalEntry(entry, rank, numbers))
       .sort((one, other) => (`${one.requestId} ${one.key}` < `${other.requestId} ${other.key}` ? -1 : 1)),
     tickets: [...tickets]
       .sort((one, other) => one.number - other.number)
-      .map((ticket, index) => ({ ...ticket, number: index + 1 })),
+      .map((ticket) => ({ ...ticket, ...normalPlace(ticket, numbers) })),
     broken: [],
   }
+}
+
+/** What led to the grant counts no more once something was done under it. */
+function normalEntry(entry: LedgerEntry, rank: (epoch: number) => number, numbers: readonly number[]): LedgerEntry {
+  const { place, ...rest } = entry
+  const kept = { ...rest, epoch: rank(entry.epoch), renewSequence: 0 }
+  return place === undefined || entry.state !== 'Granted' ? kept : { ...kept, place: normalPlace(place, numbers) }
+}
+
+/** Numbers are only ever compared, and to be passed once counts as often. */
+function normalPlace({ number, overtaken = 0 }: Place, numbers: readonly number[]): Place {
+  const counted = { number: numbers.indexOf(number) + 1 }
+  return overtaken === 0 ? counted : { ...counted, overtaken: 1 }
 }
 
 function renamedDrainer(pools: Pools, drainer: Drainer, rank: (epoch: number) => number): Drainer {

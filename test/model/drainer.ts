@@ -187,7 +187,7 @@ function evictNext(actor: Actor, state: ModelState, step: DisruptionStep & { ste
 }
 
 type LedgerStep = DisruptionStep & {
-  step: 'take' | 'adopt' | 'renew' | 'intend' | 'release' | 'withdraw' | 'break' | 'finish'
+  step: 'take' | 'queue' | 'adopt' | 'renew' | 'intend' | 'release' | 'step-back' | 'withdraw' | 'break' | 'finish'
 }
 
 function changeLedger(actor: Actor, state: ModelState, step: LedgerStep): Performed {
@@ -216,9 +216,19 @@ function ledgerAfter(
       const answer = parts.grant(ledger, { ...by, claims: step.claims, now: rfc3339(nowMs) })
       return { ledger: answer.ledger, isDone: answer.granted }
     }
+    case 'queue': {
+      const { claims, aside } = step
+      const request = { ...by, claims, now: rfc3339(nowMs), ...(aside === undefined ? {} : { aside }) }
+      return { ledger: parts.enqueue(ledger, request), isDone: true }
+    }
     case 'adopt': {
       const adopted = parts.adopt(ledger, by)
       return { ledger: adopted?.ledger ?? ledger, isDone: adopted !== undefined }
+    }
+    case 'step-back': {
+      const { epoch, aside } = step
+      const changed = parts.stepBack(ledger, { ...by, epoch, ...(aside === undefined ? {} : { aside }) })
+      return { ledger: changed.ok ? changed.ledger : ledger, isDone: changed.ok }
     }
     case 'withdraw':
       return { ledger: parts.withdraw(ledger, by.requestId), isDone: true }

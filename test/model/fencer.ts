@@ -1,6 +1,7 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { heartbeat, type KeyFacts } from '@cofferdam/product/capabilities/drain-lock/domain/orphans.ts'
-import { type Claim, entriesOf } from '@cofferdam/product/ledger/rules/ledger.ts'
+import type { Claim } from '@cofferdam/product/ledger/rules/claim.ts'
+import { entriesOf } from '@cofferdam/product/ledger/rules/ledger.ts'
 import {
   drainerIndexes,
   fencerId,

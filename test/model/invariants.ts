@@ -1,4 +1,5 @@
-import { doClaimsConflict, entriesOf, type Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
+import { doClaimsConflict } from '@cofferdam/product/ledger/rules/claim.ts'
+import { entriesOf, type Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
 import {
   budgetReferences,
   desiredHealthy,

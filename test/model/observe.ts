@@ -67,6 +67,7 @@ export function snapshotFor(model: Model, state: ModelState, index: DrainerIndex
       shutdownGraceSeconds: undefined,
     },
     pods: podsOn(bounds, state, index),
+    limits: { known: true, value: [] },
     budgets: [budgetSeen(model, state.budgets[0], 0), budgetSeen(model, state.budgets[1], 1)],
     ledger: known(state.ledger.value),
     storage: [storageFacts(state.world.value, index)],

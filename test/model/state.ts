@@ -136,10 +136,12 @@ export function createPools(): Pools {
 
 function ledgerKey({ nextEpoch, entries, tickets }: Ledger): string {
   const held = entries.map(
-    ({ key, holder, epoch, state, scope, bootID }) => `${key}.${holder}.${epoch}.${state}.${scope}.${bootID ?? ''}`,
+    ({ key, holder, epoch, state, scope, bootID, place }) =>
+      `${key}.${holder}.${epoch}.${state}.${scope}.${bootID ?? ''}.${place?.number ?? ''}.${place?.overtaken ?? 0}`,
   )
   const wanted = tickets.map(
-    ({ number, holder, claims }) => `${number}.${holder}.${claims.map(({ key }) => key).join()}`,
+    ({ number, holder, claims, aside, overtaken }) =>
+      `${number}.${holder}.${aside ?? ''}.${overtaken ?? 0}.${claims.map(({ key }) => key).join()}`,
   )
   return `${nextEpoch}/${held.join(';')}/${wanted.join(';')}`
 }
@@ -155,6 +157,10 @@ function stepKey(step: ModelStep): string {
   switch (step.step) {
     case 'take':
       return `take/${step.claims.map(({ key, scope }) => `${key}.${scope}`).join()}`
+    case 'queue':
+      return `queue/${step.aside ?? ''}/${step.claims.map(({ key, scope }) => `${key}.${scope}`).join()}`
+    case 'step-back':
+      return `step-back/${step.aside ?? ''}/${step.epoch}`
     case 'record':
     case 'close':
       return `${step.step}/${recordKey(step.record)}`

@@ -4,6 +4,10 @@ export function inWords(step: ModelStep): string {
   switch (step.step) {
     case 'take':
       return `take ${step.claims.map(({ key }) => key).join(' and ')}`
+    case 'queue':
+      return `queue for ${step.claims.map(({ key }) => key).join(' and ')}${step.aside === undefined ? '' : `, aside ${step.aside.toLowerCase()}`}`
+    case 'step-back':
+      return `step back under epoch ${step.epoch}`
     case 'record':
     case 'close':
       return `record ${step.record.phase}${step.record.epoch === undefined ? '' : ` under epoch ${step.record.epoch}`}`

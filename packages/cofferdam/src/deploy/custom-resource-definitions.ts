@@ -5,6 +5,7 @@ import { buildResourceDefinition, partOfUs } from '@cofferdam/kubernetes/api/res
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { z } from 'zod'
 import { disruptionLedgerStatus, disruptionLedgers, ledgerName } from '../shared/kinds/disruption-ledger.ts'
+import { disruptionPolicies, disruptionPolicySpec, policyName } from '../shared/kinds/disruption-policy.ts'
 import { nodeDisruptionSpec, nodeDisruptionStatus, nodeDisruptions } from '../shared/kinds/node-disruption.ts'
 
 interface DefinitionOptions {
@@ -12,7 +13,7 @@ interface DefinitionOptions {
   readonly shortNames: readonly string[]
   readonly description: string
   readonly spec?: z.ZodType
-  readonly status: z.ZodType
+  readonly status?: z.ZodType
   readonly columns: readonly JsonObject[]
   readonly rules?: readonly JsonObject[]
 }
@@ -57,6 +58,24 @@ export function buildCustomResourceDefinitions(): KubeObject[] {
         },
       ],
     }),
+    buildDefinition({
+      type: disruptionPolicies,
+      shortNames: ['dp'],
+      description:
+        'Limits how many nodes may be in maintenance at once. Without it one node of the control plane may be.',
+      spec: disruptionPolicySpec,
+      columns: [
+        { name: 'Limits', type: 'string', jsonPath: '.spec.limits[*].name' },
+        { name: 'Control Plane', type: 'integer', jsonPath: '.spec.controlPlane.maxNodes' },
+        { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
+      ],
+      rules: [
+        {
+          rule: `self.metadata.name == '${policyName}'`,
+          message: `metadata.name must be ${policyName}: there is one policy`,
+        },
+      ],
+    }),
     buildMachineBudgetDefinition(),
   ]
 }
@@ -86,7 +105,7 @@ function buildDefinition({
         ...(rules === undefined ? {} : { rules }),
         properties: {
           ...(spec === undefined ? {} : { spec: structuralSchema(spec) }),
-          status: structuralSchema(status),
+          ...(status === undefined ? {} : { status: structuralSchema(status) }),
         },
         columns,
       },

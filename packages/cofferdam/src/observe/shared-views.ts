@@ -5,10 +5,12 @@ import { nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/res
 import type { Informers, OptionalInformerOptions } from '@cofferdam/kubernetes/informers/informers.ts'
 import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
 import { parseDrainedNode } from '../capabilities/drain-detection/domain/snapshot.ts'
+import { parseCountedNode } from '../capabilities/drain-lock/observe/limits.ts'
 import { parseHoldableBudget, parseHostedPod, parseHostNode } from '../capabilities/drain-lock/observe/objects.ts'
 import { parseGuardedDisruption, parseGuardedNode, parseGuardedPod } from '../eviction-guard/guarded-objects.ts'
 import { parseLedger } from '../ledger/rules/parse-ledger.ts'
 import { disruptionLedgers } from '../shared/kinds/disruption-ledger.ts'
+import { disruptionPolicies } from '../shared/kinds/disruption-policy.ts'
 import { nodeDisruptions } from '../shared/kinds/node-disruption.ts'
 import { once } from '../shared/once.ts'
 import { parsePodOnNode } from '../shared/pod-on-node.ts'
@@ -32,7 +34,12 @@ export function openSharedViews({ informers, log }: { readonly informers: Inform
     nodes: once(() =>
       informers.open('nodes', {
         type: nodes,
-        project: (node) => ({ ...parseHostNode(node), ...parseGuardedNode(node), ...parseDrainedNode(node) }),
+        project: (node) => ({
+          ...parseHostNode(node),
+          ...parseGuardedNode(node),
+          ...parseDrainedNode(node),
+          ...parseCountedNode(node),
+        }),
       }),
     ),
     pods: once(() =>
@@ -64,6 +71,7 @@ export function openSharedViews({ informers, log }: { readonly informers: Inform
       indexes: { node: ({ spec }) => [spec.nodeName], requestId: ({ requestId }) => [requestId] },
     }),
     ledgers: optional('disruptionledgers', { type: disruptionLedgers, project: (ledger) => ledger }),
+    policies: optional('disruptionpolicies', { type: disruptionPolicies, project: (policy) => policy }),
     parsedLedger: optional('disruptionledgers/parsed', { type: disruptionLedgers, project: parseLedger }),
   }
 }

@@ -94,6 +94,7 @@ export const reasons = {
     'Longhorn does not do what by its own rules it should: it keeps a budget though nothing holds the node, or does not begin or go on with a move.',
   MachineHasNoOsds: 'No OSD runs on the machine, so storage does not hold it back.',
   MachinesAbsent: 'The cluster has no kind of Machine, so there is nothing to fence.',
+  MaintenanceLimit: 'As many nodes are in maintenance as the limit allows.',
   ManagedElsewhere: 'Another operator manages the budgets of this cluster; Cofferdam only observes.',
   MonsNotUpdated: 'Mons and mgrs do not run the image of the CephCluster yet. OSDs are updated after them.',
   NoBudget: 'No budget covers the pod.',
@@ -141,6 +142,7 @@ export const reasons = {
   PodsRemain: 'Pods that a drain removes are still on the node.',
   PolicyPutInForce: 'Another drain policy is in force while a node is drained.',
   PolicyRestored: 'The previous drain policy is in force again.',
+  PolicyUnknown: 'The limits on nodes in maintenance cannot be read. No drain starts until they can.',
   PoolsIgnored:
     'The administrator excluded pools from all checks (cofferdam.io/ignore-pools). Drains and updates do not wait for their data.',
   QuorumAtRisk: 'A monitor is out of quorum, so no other may go.',

@@ -5,7 +5,9 @@ import type { LedgerStore } from '../../ledger/store/ledger-store.ts'
 import type { StorageObserver } from '../../ledger/store/storage-observer.ts'
 import type { CephTrust } from '../../shared/ceph-trust/named-clusters.ts'
 import type { DisruptionLedger } from '../../shared/kinds/disruption-ledger.ts'
+import { policyName } from '../../shared/kinds/disruption-policy.ts'
 import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
+import { known } from '../../shared/observed.ts'
 import { once } from '../../shared/once.ts'
 import type { Capability, OpenCapability } from '../capability.ts'
 import type { CommonPorts } from '../ports.ts'
@@ -13,6 +15,7 @@ import { undoDisruption, undoDisruptionPermissions } from './apply/undo.ts'
 import { appLockKeeperPermissions, createAppLockKeeper } from './controller/app-lock-keeper.ts'
 import { createNodeDisruption, nodeDisruptionPermissions } from './controller/controller.ts'
 import { createLedgerKeeper, ledgerKeeperPermissions } from './controller/ledger-keeper.ts'
+import { limitsSeen } from './observe/limits.ts'
 import type { DisruptionViews } from './observe/observe.ts'
 import { createDrainMetrics } from './report/metrics.ts'
 
@@ -21,6 +24,7 @@ interface Ports extends CommonPorts {
     readonly disruptions: () => WatchView<NodeDisruption>
     readonly ledgers: () => WatchView<DisruptionLedger>
     readonly nodes: () => DisruptionViews['nodes']
+    readonly policies: () => DisruptionViews['policies']
     readonly pods: () => DisruptionViews['pods']
     readonly budgets: () => DisruptionViews['budgets']
   }
@@ -57,6 +61,7 @@ function open(ports: Ports, metrics: ReturnType<typeof createDrainMetrics>): Ope
     controllers: {
       'node-disruption'() {
         const [disruptions, ledgers] = [views.disruptions(), views.ledgers()]
+        const [nodes, policies] = [views.nodes(), views.policies()]
         metrics.showLive({
           disruptions: () => [...disruptions.list()].map(({ status }) => status?.phase ?? 'Pending'),
           ledgerEntries: () =>
@@ -71,7 +76,9 @@ function open(ports: Ports, metrics: ReturnType<typeof createDrainMetrics>): Ope
           identity: ports.identity(),
           isDryRun: ports.dryRun,
           store: store(),
-          views: { disruptions, ledgers, nodes: views.nodes(), pods: views.pods(), budgets: views.budgets() },
+          views: { disruptions, ledgers, nodes, policies, pods: views.pods(), budgets: views.budgets() },
+          observeLimits: (nodeName) =>
+            limitsSeen(nodeName, known([...nodes.list()]), known(policies.get({ name: policyName }))),
           reports: {
             events: events(),
             countEviction: (result) => metrics.countEviction(result),

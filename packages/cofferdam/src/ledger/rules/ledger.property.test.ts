@@ -1,12 +1,12 @@
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { runsOf } from '../../../../../test/property-runs.ts'
+import { type Claim, doClaimsConflict } from './claim.ts'
 import {
   adopt,
   breakLocks,
-  type Claim,
-  doClaimsConflict,
   emptyLedger,
+  enqueue,
   entriesOf,
   grant,
   intend,
@@ -16,25 +16,31 @@ import {
   raiseEpoch,
   release,
   renew,
+  stepBack,
   withdraw,
 } from './ledger.ts'
+import { isInLine } from './queue.ts'
 
 const requests = ['R1', 'R2', 'R3', 'R4'] as const
 const now = '2026-01-01T00:00:00Z'
 
+const places = 2
+
 const anyClaim: fc.Arbitrary<Claim> = fc.oneof(
   fc.constantFrom('node/a', 'node/b', 'pdb/shop/web', 'pdb/shop/db').map((key) => ({ key, uid: key, scope: '' })),
   fc.constantFrom('zone-a', 'zone-b', '').map((scope) => ({ key: 'storage/rook/ceph', uid: 'ceph', scope })),
+  fc.constant({ key: 'limit/workers', uid: '', scope: '', most: places }),
 )
 
 const anyStep = fc.record({
   kind: fc.constantFrom(
     ...(['grant', 'grant', 'grant', 'intend', 'renew', 'release', 'release'] as const),
-    ...(['adopt', 'orphan', 'purge', 'withdraw', 'break', 'raise'] as const),
+    ...(['adopt', 'orphan', 'purge', 'withdraw', 'break', 'raise', 'queue', 'stepBack'] as const),
   ),
   requestId: fc.constantFrom(...requests),
   holder: fc.constantFrom('x1', 'x2'),
   claims: fc.array(anyClaim, { minLength: 1, maxLength: 4 }),
+  aside: fc.constantFrom(undefined, 'Once' as const, 'Always' as const),
 })
 
 type Step = typeof anyStep extends fc.Arbitrary<infer S> ? S : never
@@ -90,7 +96,9 @@ function expectNobodyOvertaken({ tickets }: Ledger, requestId: string, claims: r
   const own = tickets.find((ticket) => ticket.requestId === requestId)?.number ?? Number.POSITIVE_INFINITY
   const overtaken = tickets.filter(
     (ticket) =>
-      ticket.number < own && ticket.claims.some((wanted) => claims.some((claim) => doClaimsConflict(wanted, claim))),
+      isInLine(ticket) &&
+      ticket.number < own &&
+      ticket.claims.some((wanted) => claims.some((claim) => doClaimsConflict(wanted, claim))),
   )
   expect(overtaken).toEqual([])
 }
@@ -123,6 +131,19 @@ function tell(told: Told, step: Step): Told {
       const keys = step.claims.map(({ key }) => key)
       return { ...told, ledger: breakLocks(ledger, { keys, by: 'eve', reason: 'outage', at: now, sparing: requestId }) }
     }
+    case 'queue': {
+      const { claims, aside } = step
+      const request = { requestId, holder, claims, now, ...(aside === undefined ? {} : { aside }) }
+      return { ...told, ledger: enqueue(ledger, request) }
+    }
+    case 'stepBack': {
+      const { aside } = step
+      const place = entriesOf(ledger, requestId).find((entry) => entry.place !== undefined)?.place
+      const change = stepBack(ledger, { ...by, ...(aside === undefined ? {} : { aside }) })
+      const ticket = change.ok ? change.ledger.tickets.find((each) => each.requestId === requestId) : undefined
+      if (change.ok && place !== undefined) expect(ticket).toMatchObject(place)
+      return orSame(change)
+    }
     case 'raise':
       return { ...told, ledger: raiseEpoch(ledger, ledger.nextEpoch + 3) }
   }
@@ -140,13 +161,15 @@ function expectSound({ ledger, given: epochs, current }: Told): void {
     }
   }
   expect(new Set(tickets.map(({ requestId }) => requestId)).size).toBe(tickets.length)
+  expect(new Set(tickets.map(({ number }) => number)).size).toBe(tickets.length)
+  expect(entries.filter(({ key }) => key === 'limit/workers').length).toBeLessThanOrEqual(places)
   for (const { requestId, number } of tickets) {
     expect(entriesOf(ledger, requestId)).toEqual([])
     expect(number).toBeLessThan(ledger.nextTicket)
   }
   for (const by of epochs) {
     if (current.get(by.requestId) === by.epoch) continue
-    for (const attempt of [intend, renew, release]) expect(attempt(ledger, by).ok).toBe(false)
+    for (const attempt of [intend, renew, release, stepBack]) expect(attempt(ledger, by).ok).toBe(false)
   }
 }
 
@@ -212,6 +235,38 @@ it('a request that needs much goes after those who waited before it, however man
         if (latest === Number.POSITIVE_INFINITY) latest = time + longest * ledger.tickets.length
       }
       throw new Error('the large request was overtaken')
+    }),
+    { numRuns: runsOf(500) },
+  )
+})
+
+it('a request that may be passed is passed once by those that need the same, and by no second, whatever keeps it waiting', () => {
+  const keys = ['node/a', 'node/b', 'pdb/shop/web', 'storage/rook/ceph'].map((key) => ({ key, uid: key, scope: '' }))
+  const event = fc.record({
+    who: fc.nat(4),
+    does: fc.constantFrom('asks', 'asks', 'waits outside', 'steps back', 'ends'),
+    claims: fc.subarray(keys, { minLength: 1 }),
+  })
+  fc.assert(
+    fc.property(fc.array(event, { maxLength: 60 }), (events) => {
+      let ledger: Ledger = emptyLedger
+      for (const { who, does, claims } of events) {
+        const requestId = `R${who}`
+        const by = { requestId, holder: 'x', claims, now }
+        const epoch = entriesOf(ledger, requestId)[0]?.epoch ?? 0
+        const changes = {
+          asks: () => grant(ledger, by).ledger,
+          'waits outside': () => enqueue(ledger, { ...by, aside: 'Once' }),
+          'steps back': () => orBefore(stepBack(ledger, { requestId, epoch, aside: 'Once' })),
+          ends: () => orBefore(release(ledger, { requestId, epoch })),
+        }
+        ledger = changes[does]()
+        for (const ticket of ledger.tickets) expect(ticket.overtaken ?? 0).toBeLessThanOrEqual(1)
+      }
+
+      function orBefore(change: ReturnType<typeof release>): Ledger {
+        return change.ok ? change.ledger : ledger
+      }
     }),
     { numRuns: runsOf(500) },
   )

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import type { Claim } from './claim.ts'
 import {
   adopt,
   breakLocks,
-  type Claim,
   emptyLedger,
   entriesOf,
   type GrantAnswer,
@@ -62,8 +62,9 @@ describe('a grant', () => {
       {
         ...emptyLedger,
         nextEpoch: 2,
+        nextTicket: 2,
         entries: [
-          { ...nodeA, ...entry },
+          { ...nodeA, ...entry, place: { number: 1 } },
           { ...web, ...entry },
         ],
       },
@@ -78,11 +79,11 @@ describe('a grant', () => {
       obstacles: [{ key: web.key, kind: 'held', requestId: 'R1', holder: 'holder of R1', state: 'Acting', since: now }],
       ledger: {
         ...before,
-        nextTicket: 2,
+        nextTicket: 3,
         tickets: [
           {
             requestId: 'R2',
-            number: 1,
+            number: 2,
             holder: 'holder of R2',
             since: now,
             claims: [

@@ -1,11 +1,16 @@
-/** What one request needs for itself: `node/NAME`, `pdb/NAMESPACE/NAME`, `storage/NAMESPACE/CLUSTER`. */
-export interface Claim {
-  readonly key: string
-  /** Uid of the object behind the ledger key. */
-  readonly uid: string
-  /** Claims of one key with the same scope go together: the failure domain of a storage key. '' shares with nobody. */
-  readonly scope: string
-}
+import { type Claim, conflictsWith, isLimit, isSameClaim, onePerKey } from './claim.ts'
+import {
+  type Aside,
+  afterGrant,
+  isInLine,
+  type Place,
+  placeOf,
+  type Ticket,
+  ticketsBefore,
+  waitingForPlace,
+  withoutTicket,
+  withTicket,
+} from './queue.ts'
 
 /**
  * `Granted`: nothing has been touched yet. `Acting`: the node may go at any time, or is away. `Orphaned`: whoever acted is
@@ -23,15 +28,8 @@ export interface LedgerEntry extends Claim {
   readonly renewSequence: number
   /** On the node's key: which boot of it was taken down, so that another one proves its return. */
   readonly bootID?: string
-}
-
-export interface Ticket {
-  readonly requestId: string
-  readonly number: number
-  /** Who waits, for people. */
-  readonly holder: string
-  readonly since: string
-  readonly claims: readonly Pick<Claim, 'key' | 'scope'>[]
+  /** On the node's key: the place in the queue that led to the grant, for a request that has to step back. */
+  readonly place?: Place
 }
 
 /** Who broke what, and why; the last few. */
@@ -80,10 +78,6 @@ export type LedgerChange =
   | { readonly ok: true; readonly ledger: Ledger }
   | { readonly ok: false; readonly why: 'not-held' | 'other-epoch' | 'not-granted' }
 
-export function doClaimsConflict(a: Pick<Claim, 'key' | 'scope'>, b: Pick<Claim, 'key' | 'scope'>): boolean {
-  return a.key === b.key && (a.scope === '' || a.scope !== b.scope)
-}
-
 export function entriesOf({ entries }: Ledger, requestId: string): readonly LedgerEntry[] {
   return entries.filter((entry) => entry.requestId === requestId)
 }
@@ -116,10 +110,18 @@ export function grant(ledger: Ledger, request: GrantRequest): GrantAnswer {
   }
   const epoch = ledger.nextEpoch
   const entries = [...others]
-  for (const { key, uid, scope } of claims)
-    entries.push({ key, uid, scope, holder, requestId, epoch, state: 'Granted', since: now, renewSequence: 0 })
-  const { tickets } = withdraw(ledger, requestId)
-  return { granted: true, epoch, ledger: { ...ledger, nextEpoch: epoch + 1, entries, tickets } }
+  // Only requests for nodes step back, so only they need a place to step back to.
+  const isOfNode = (key: string) => key.startsWith('node/')
+  const isPlaced = claims.some(({ key }) => isOfNode(key))
+  const { place, nextTicket } = isPlaced
+    ? placeOf(ledger, requestId)
+    : { place: undefined, nextTicket: ledger.nextTicket }
+  for (const { key, uid, scope } of claims) {
+    const entry = { key, uid, scope, holder, requestId, epoch, state: 'Granted', since: now, renewSequence: 0 } as const
+    entries.push(place !== undefined && isOfNode(key) ? { ...entry, place } : entry)
+  }
+  const tickets = afterGrant(ledger.tickets, { requestId, claims })
+  return { granted: true, epoch, ledger: { ...ledger, nextEpoch: epoch + 1, nextTicket, entries, tickets } }
 }
 
 /**
@@ -140,6 +142,26 @@ export function intend(ledger: Ledger, by: { requestId: string; epoch: number; b
 /** Shows that the holder lives; whoever watches times the change by its own clock. */
 export function renew(ledger: Ledger, by: { requestId: string; epoch: number }): LedgerChange {
   return change(ledger, by, (entry) => ({ ...entry, renewSequence: entry.renewSequence + 1 }))
+}
+
+/**
+ * Releases what was granted to a request that cannot begin, and gives it back its place in the queue: nothing that came later goes
+ * before it for having tried. Refused once it has begun.
+ */
+export function stepBack(
+  ledger: Ledger,
+  by: { readonly requestId: string; readonly epoch: number; readonly aside?: Aside },
+): LedgerChange {
+  const held = entriesOf(ledger, by.requestId)
+  if (held.some(({ state }) => state !== 'Granted')) return { ok: false, why: 'not-granted' }
+  const released = release(ledger, by)
+  const [first] = held
+  if (!released.ok || first === undefined) return released
+  const place = held.find((entry) => entry.place !== undefined)?.place
+  const { requestId, holder, since } = first
+  const { aside } = by
+  const request = { requestId, holder, now: since, claims: held, ...(aside === undefined ? {} : { aside }) }
+  return { ok: true, ledger: withTicket(released.ledger, request, place) }
 }
 
 /** Releases everything of a request. */
@@ -171,9 +193,18 @@ export function purge(ledger: Ledger, requestId: string): Ledger {
   return withEntries(ledger, (entry) => (entry.requestId === requestId && entry.state === 'Orphaned' ? 'gone' : entry))
 }
 
+/**
+ * Keeps a place in the queue for a request that something outside the ledger keeps waiting, or that waits for the ledger alone.
+ * A request that holds something has no place.
+ */
+export function enqueue(ledger: Ledger, request: GrantRequest & { readonly aside?: Aside }): Ledger {
+  if (entriesOf(ledger, request.requestId).length > 0) return ledger
+  return withTicket(ledger, { ...request, claims: onePerKey(request.claims) })
+}
+
 export function withdraw(ledger: Ledger, requestId: string): Ledger {
-  if (!ledger.tickets.some((ticket) => ticket.requestId === requestId)) return ledger
-  return { ...ledger, tickets: ledger.tickets.filter((ticket) => ticket.requestId !== requestId) }
+  const tickets = withoutTicket(ledger.tickets, requestId)
+  return tickets === ledger.tickets ? ledger : { ...ledger, tickets }
 }
 
 /** No epoch at or below one that was ever seen is given out again, though the ledger that gave it is lost. */
@@ -227,22 +258,6 @@ function keepHeld(ledger: Ledger, held: readonly LedgerEntry[], request: GrantRe
   return { granted: true, ...adoptHeld(kept, { requestId, holder }) }
 }
 
-/** Two claims of one key by the same request are one; in two scopes they share with nobody. */
-export function onePerKey(claims: readonly Claim[]): readonly Claim[] {
-  const hasTwice = claims.some(({ key }, index) => claims.findIndex((other) => other.key === key) !== index)
-  if (!hasTwice) return claims
-  const byKey = new Map<string, Claim>()
-  for (const claim of claims) {
-    const before = byKey.get(claim.key)
-    byKey.set(claim.key, before === undefined || before.scope === claim.scope ? claim : { ...claim, scope: '' })
-  }
-  return [...byKey.values()]
-}
-
-function isSameClaim(a: Claim, b: Claim): boolean {
-  return a.key === b.key && a.uid === b.uid && a.scope === b.scope
-}
-
 function heldObstacle({ key, requestId, holder, state, since }: LedgerEntry): Obstacle {
   return { key, kind: 'held', requestId, holder, state, since }
 }
@@ -259,32 +274,33 @@ function findObstacles({
   claims: readonly Claim[]
 }): Obstacle[] {
   const obstacles: Obstacle[] = []
-  const isWanted = (wanted: Pick<Claim, 'key' | 'scope'>) => claims.some((claim) => doClaimsConflict(wanted, claim))
+  const isWanted = conflictsWith(claims)
   for (const entry of others) if (isWanted(entry)) obstacles.push(heldObstacle(entry))
-  const own = tickets.find((ticket) => ticket.requestId === requestId)?.number ?? Number.POSITIVE_INFINITY
-  for (const { number, requestId: other, holder, since, claims: wanted } of tickets) {
-    if (number >= own) continue
-    for (const claim of wanted)
-      if (isWanted(claim))
-        obstacles.push({ key: claim.key, kind: 'earlier-ticket', requestId: other, holder, state: 'Waiting', since })
+  const earlier = ticketsBefore(tickets, requestId)
+  for (const ticket of earlier) {
+    if (!isInLine(ticket)) continue
+    for (const claim of ticket.claims) if (isWanted(claim)) obstacles.push(ticketObstacle(ticket, claim.key))
   }
+  for (const claim of claims) if (isLimit(claim)) obstacles.push(...limitObstacles(claim, { others, earlier }))
   return obstacles
 }
 
-function withTicket(ledger: Ledger, { requestId, holder, now, claims }: GrantRequest): Ledger {
-  const own = ledger.tickets.find((ticket) => ticket.requestId === requestId)
-  if (own === undefined) {
-    const wanted = claims.map(({ key, scope }) => ({ key, scope }))
-    const ticket = { requestId, number: ledger.nextTicket, holder, since: now, claims: wanted }
-    return { ...ledger, nextTicket: ledger.nextTicket + 1, tickets: [...ledger.tickets, ticket] }
-  }
-  const isAsBefore =
-    own.holder === holder &&
-    own.claims.length === claims.length &&
-    own.claims.every(({ key, scope }, index) => key === claims[index]?.key && scope === claims[index]?.scope)
-  if (isAsBefore) return ledger
-  const renewed = { ...own, holder, claims: claims.map(({ key, scope }) => ({ key, scope })) }
-  return { ...ledger, tickets: ledger.tickets.map((ticket) => (ticket === own ? renewed : ticket)) }
+/** Who has or gets the places of a limit before the request; nothing while one is left. */
+function limitObstacles(
+  { key, most = 1 }: Claim,
+  { others, earlier }: { readonly others: readonly LedgerEntry[]; readonly earlier: readonly Ticket[] },
+): Obstacle[] {
+  const holders = others.filter((entry) => entry.key === key)
+  const waiting = waitingForPlace(earlier, { limit: key, held: others })
+  if (holders.length + waiting.length < most) return []
+  const taken = [...holders.map(heldObstacle), ...waiting.map((ticket) => ticketObstacle(ticket, key))]
+  return taken.length > 0
+    ? taken
+    : [{ key, kind: 'held', requestId: '', holder: 'the DisruptionPolicy', state: 'Acting', since: '' }]
+}
+
+function ticketObstacle({ requestId, holder, since }: Ticket, key: string): Obstacle {
+  return { key, kind: 'earlier-ticket', requestId, holder, state: 'Waiting', since }
 }
 
 function adoptHeld(

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
-import { type Claim, emptyLedger, entriesOf, grant, intend, type Ledger } from './ledger.ts'
+import type { Claim } from './claim.ts'
+import { emptyLedger, entriesOf, grant, intend, type Ledger } from './ledger.ts'
 import { type ActedRecord, findLostHolds, parseActedRecord, restoreHolds } from './lost-holds.ts'
 
 const now = '2026-01-01T00:00:00Z'

@@ -1,15 +1,6 @@
 import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
-import {
-  type Claim,
-  doClaimsConflict,
-  entriesOf,
-  type Ledger,
-  type LedgerEntry,
-  onePerKey,
-  orphan,
-  raiseEpoch,
-  withdraw,
-} from './ledger.ts'
+import { type Claim, doClaimsConflict, onePerKey } from './claim.ts'
+import { entriesOf, type Ledger, type LedgerEntry, orphan, raiseEpoch, withdraw } from './ledger.ts'
 
 /** A request whose record says that its node may be away, though the ledger may know nothing of it. */
 export interface ActedRecord {

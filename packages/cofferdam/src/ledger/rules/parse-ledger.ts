@@ -1,6 +1,8 @@
 import { type DisruptionLedger, disruptionLedgerStatus } from '../../shared/kinds/disruption-ledger.ts'
 import { known, type Observed, unknown } from '../../shared/observed.ts'
-import { doClaimsConflict, emptyLedger, type Ledger, type LedgerEntry, type Ticket } from './ledger.ts'
+import { doClaimsConflict } from './claim.ts'
+import { emptyLedger, type Ledger, type LedgerEntry } from './ledger.ts'
+import type { Place, Ticket } from './queue.ts'
 
 type LedgerStatus = NonNullable<DisruptionLedger['status']>
 
@@ -31,7 +33,7 @@ function parseStatus(status: LedgerStatus): Observed<Ledger> {
     nextEpoch,
     nextTicket,
     entries: entries.map(entryOf),
-    tickets: tickets.map(({ since = '', ...ticket }): Ticket => ({ ...ticket, since })),
+    tickets: tickets.map(ticketOf),
     broken,
   }
   const fault = findFault(ledger)
@@ -53,8 +55,25 @@ export function ledgerStatus({ nextEpoch, nextTicket, entries, tickets, broken }
   }
 }
 
-function entryOf({ bootID, ...entry }: NonNullable<LedgerStatus['entries']>[number]): LedgerEntry {
-  return bootID === undefined ? entry : { ...entry, bootID }
+function entryOf({ bootID, place, ...entry }: NonNullable<LedgerStatus['entries']>[number]): LedgerEntry {
+  return {
+    ...entry,
+    ...(bootID === undefined ? {} : { bootID }),
+    ...(place === undefined ? {} : { place: placeAsRead(place) }),
+  }
+}
+
+function placeAsRead({ number, overtaken }: { number: number; overtaken?: number | undefined }): Place {
+  return overtaken === undefined ? { number } : { number, overtaken }
+}
+
+function ticketOf({ since = '', aside, overtaken, ...ticket }: NonNullable<LedgerStatus['tickets']>[number]): Ticket {
+  return {
+    ...ticket,
+    since,
+    ...(aside === undefined ? {} : { aside }),
+    ...(overtaken === undefined ? {} : { overtaken }),
+  }
 }
 
 function findFault({ nextEpoch, nextTicket, entries, tickets }: Ledger): string | undefined {

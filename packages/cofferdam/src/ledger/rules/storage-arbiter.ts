@@ -2,7 +2,9 @@ import type { CephClusterView } from '../../safety/ceph-cluster-view.ts'
 import { known, type Observed } from '../../shared/observed.ts'
 import type { Reason } from '../../shared/reasons.ts'
 import { sha256 } from '../../shared/sha256.ts'
-import { doClaimsConflict, type EntryState, type Ledger, type LedgerEntry, type Ticket } from './ledger.ts'
+import { doClaimsConflict } from './claim.ts'
+import type { EntryState, Ledger, LedgerEntry } from './ledger.ts'
+import { isInLine, type Ticket } from './queue.ts'
 
 /** What the ledger says of the key of one Ceph cluster. */
 export interface StorageArbiter {
@@ -10,7 +12,7 @@ export interface StorageArbiter {
   /** What ceph-drain holds for this very cluster. */
   readonly own: readonly LedgerEntry[]
   readonly others: readonly LedgerEntry[]
-  /** Who waits for the key. */
+  /** Who waits for the key, and for nothing outside the ledger. */
   readonly tickets: readonly Ticket[]
 }
 
@@ -56,7 +58,7 @@ export function arbiterOf({ entries, tickets }: Ledger, cluster: ClusterId): Sto
     key,
     own: held.filter(({ requestId }) => isOwnRequest(cluster, requestId)),
     others: held.filter(({ requestId }) => !isOwnRequest(cluster, requestId)),
-    tickets: tickets.filter(({ claims }) => claims.some((claim) => claim.key === key)),
+    tickets: tickets.filter((ticket) => isInLine(ticket) && ticket.claims.some((claim) => claim.key === key)),
   }
 }
 

@@ -1,4 +1,4 @@
-import type { Claim } from './ledger.ts'
+import type { Claim } from './claim.ts'
 
 /** What a decision wants of the ledger. Where a decision says nothing of it, whatever is held stays held. */
 export type StorageClaim =

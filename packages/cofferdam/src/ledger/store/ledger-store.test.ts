@@ -4,7 +4,8 @@ import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import { changedApi, openScenario, type Scenario } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { disruptionLedgers, ledgerName } from '../../shared/kinds/disruption-ledger.ts'
-import type { Claim, Ledger } from '../rules/ledger.ts'
+import type { Claim } from '../rules/claim.ts'
+import type { Ledger } from '../rules/ledger.ts'
 import { adopt, emptyLedger, grant, intend, renew } from '../rules/ledger.ts'
 import { createLedgerStore, type LedgerStep, type LedgerStore } from './ledger-store.ts'
 import { claim, createDisruption, heldKeys, installDefinitions, ledgerObject } from './testing/ledger-fixture.ts'
@@ -360,6 +361,7 @@ it('a whole life through the store survives the API: granted, intended with its 
     value: {
       ...emptyLedger,
       nextEpoch: 2,
+      nextTicket: 2,
       entries: [
         { ...claim('node/a'), ...entry, bootID: 'boot-1' },
         { ...claim('storage/rook/ceph', 'zone-a'), ...entry },

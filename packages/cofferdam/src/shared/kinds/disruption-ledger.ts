@@ -13,7 +13,11 @@ const neverLower = (field: string) => ({
 })
 
 const entry = z.object({
-  key: z.string().min(1).max(512).describe('What is held: node/NAME, pdb/NAMESPACE/NAME or storage/NAMESPACE/CLUSTER.'),
+  key: z
+    .string()
+    .min(1)
+    .max(512)
+    .describe('What is held: node/NAME, pdb/NAMESPACE/NAME, storage/NAMESPACE/CLUSTER or limit/NAME.'),
   uid: z.string().max(128).describe('Uid of the object behind the ledger key; another uid means another object.'),
   scope: z
     .string()
@@ -33,6 +37,13 @@ const entry = z.object({
   since: time(),
   renewSequence: z.int().min(0).max(highestLedgerNumber).default(0).describe('Moves while the holder lives.'),
   bootID: z.string().max(128).optional().describe('For a node: the boot that was taken down.'),
+  place: z
+    .object({
+      number: z.int().min(1).max(highestLedgerNumber),
+      overtaken: z.int().min(0).max(highestLedgerNumber).optional(),
+    })
+    .optional()
+    .describe('For a node: the place in the queue that led to the grant.'),
 })
 
 const ticket = z.object({
@@ -41,6 +52,18 @@ const ticket = z.object({
   holder: z.string().max(1024).default('').describe('Who waits, in readable form.'),
   since: time().optional(),
   claims: z.array(z.object({ key: z.string().min(1).max(512), scope: z.string().max(253).default('') })),
+  aside: z
+    .enum(['Once', 'Always'])
+    .optional()
+    .describe(
+      'Something outside the ledger keeps the request waiting: one later request that needs the same may go first, or every one.',
+    ),
+  overtaken: z
+    .int()
+    .min(0)
+    .max(highestLedgerNumber)
+    .optional()
+    .describe('How many later requests that need the same were granted before it.'),
 })
 
 const broken = z.object({

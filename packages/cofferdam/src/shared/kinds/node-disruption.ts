@@ -66,7 +66,9 @@ export const nodeDisruptionSpec = z.object({
     .describe(
       'Whether pods with emptyDir volumes may be evicted, which deletes that data. Without it the request waits.',
     ),
-  fallbackAfter: duration().optional().describe('If not all locks are acquired by then, every pod is evicted.'),
+  fallbackAfter: duration()
+    .optional()
+    .describe('If not all locks are acquired within this time of being first in the queue, every pod is evicted.'),
   deadline: time().optional().describe('The request is abandoned at this time.'),
 })
 
@@ -81,6 +83,10 @@ export const nodeDisruptionStatus = z
     epoch: z.int().min(0).optional().describe('Grows with every grant; every write for this record carries it.'),
     lockedBudgets: z.array(lockedBudget).max(256).optional().describe('Append-only.'),
     lockedAt: time().optional().describe('When the budgets were locked by annotation alone.'),
+    firstInQueueSince: time()
+      .optional()
+      .describe('Since when no other request stands in its way. Only this time counts towards fallbackAfter.'),
+    firstInQueueSeconds: z.int().min(0).optional().describe('For how long that was so before.'),
     skippedPods: z.array(podReference).optional().describe('They stay on the node.'),
     evictedPods: z.array(podReference).optional(),
     cordonedBy: z.string().optional().describe('Who cordoned the node; only the cordon of Cofferdam is undone.'),

@@ -51,7 +51,16 @@ function acceptedBy({ force, deleteEmptyDirData }: NodeDisruption['spec']): read
 }
 
 function parseRecord(status: DisruptionStatus): DisruptionRecord {
-  const { phase = 'Pending', epoch, lockedAt, cordonedBy, nodeUid, bootIDBefore, bootIDAfter } = status
+  const {
+    phase = 'Pending',
+    epoch,
+    lockedAt,
+    firstInQueueSince,
+    cordonedBy,
+    nodeUid,
+    bootIDBefore,
+    bootIDAfter,
+  } = status
   return {
     phase: phase satisfies DisruptionPhase,
     epoch,
@@ -64,6 +73,8 @@ function parseRecord(status: DisruptionStatus): DisruptionRecord {
     bootIDAfter,
     hasFallenBack: status.hasFallenBack === true,
     lockedAtMs: lockedAt === undefined ? undefined : parseRfc3339(lockedAt),
+    firstInQueueSinceMs: firstInQueueSince === undefined ? undefined : parseRfc3339(firstInQueueSince),
+    firstInQueueMs: (status.firstInQueueSeconds ?? 0) * 1000,
   }
 }
 
@@ -76,7 +87,8 @@ export function buildStatus(
 ): DisruptionStatus {
   const { status: before = {}, metadata } = object
   const now = rfc3339(nowMs)
-  const { phase, epoch, lockedAtMs, cordonedBy, nodeUid, bootIDBefore, bootIDAfter } = record
+  const { phase, epoch, lockedAtMs, firstInQueueSinceMs, firstInQueueMs, cordonedBy, nodeUid } = record
+  const { bootIDBefore, bootIDAfter } = record
   // kubectl prints it as it is, and owners of locks wrote parts of it.
   const words = harmlessData(reported)
   const { blockedBy, warnings } = words
@@ -87,6 +99,8 @@ export function buildStatus(
     ...(epoch === undefined ? {} : { epoch }),
     ...(record.lockedBudgets.length === 0 ? {} : { lockedBudgets: [...record.lockedBudgets] }),
     ...(lockedAtMs === undefined ? {} : { lockedAt: rfc3339(lockedAtMs) }),
+    ...(firstInQueueSinceMs === undefined ? {} : { firstInQueueSince: rfc3339(firstInQueueSinceMs) }),
+    ...(firstInQueueMs === 0 ? {} : { firstInQueueSeconds: Math.floor(firstInQueueMs / 1000) }),
     ...(record.skippedPods.length === 0 ? {} : { skippedPods: [...record.skippedPods] }),
     ...(record.evictedPods.length === 0 ? {} : { evictedPods: [...record.evictedPods] }),
     ...(cordonedBy === undefined ? {} : { cordonedBy }),

@@ -22,6 +22,7 @@ import { Takeovers } from './takeovers.ts'
 export const nodeDisruptionPermissions: readonly Permission[] = [
   ...ledgerPermissions,
   { group: 'cofferdam.io', resource: 'disruptionledgers', verbs: ['list', 'watch'] },
+  { group: 'cofferdam.io', resource: 'disruptionpolicies', verbs: ['list', 'watch'] },
   { group: 'cofferdam.io', resource: 'nodedisruptions', verbs: ['get', 'watch', 'patch'] },
   { group: 'cofferdam.io', resource: 'nodedisruptions/status', verbs: ['update'] },
   { group: '', resource: 'nodes', verbs: ['get', 'list', 'watch', 'patch'] },
@@ -80,6 +81,9 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
         }),
         views.budgets.subscribe(({ key }) => {
           for (const [name, budgets] of concerns) if (budgets.has(key)) enqueue(name)
+        }),
+        views.policies.subscribe(() => {
+          for (const { metadata } of activeRequests()) enqueue(metadata.name)
         }),
         views.ledgers.subscribe((change) => {
           if (isRelevantLedgerChange(change)) for (const { metadata } of activeRequests()) enqueue(metadata.name)

@@ -7,8 +7,8 @@ import { EventRecorder, eventWriter } from '@cofferdam/kubernetes/runtime/event-
 import { budget, deployment, openWorld } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { defaultAppLockPolicy } from '../../../ledger/rules/app-lock.ts'
+import type { Claim } from '../../../ledger/rules/claim.ts'
 import { defaultDrainLockSettings } from '../../../ledger/rules/drain-lock-settings.ts'
-import type { Claim } from '../../../ledger/rules/ledger.ts'
 import { grant, intend, renew } from '../../../ledger/rules/ledger.ts'
 import { createLedgerStore } from '../../../ledger/store/ledger-store.ts'
 import {

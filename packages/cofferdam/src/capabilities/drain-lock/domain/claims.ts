@@ -1,7 +1,9 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { type Claim, isLimit } from '../../../ledger/rules/claim.ts'
 import { budgetKey, nodeKey } from '../../../ledger/rules/keys.ts'
-import type { Claim, LedgerEntry, Obstacle } from '../../../ledger/rules/ledger.ts'
+import type { LedgerEntry, Obstacle } from '../../../ledger/rules/ledger.ts'
 import { grant } from '../../../ledger/rules/ledger.ts'
+import { type Aside, areSameWishes } from '../../../ledger/rules/queue.ts'
 import { isUpdateRequest } from '../../../ledger/rules/update-request.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import type { StorageFacts } from '../../../shared/storage-facts.ts'
@@ -36,12 +38,13 @@ export function obstaclesTo(view: DisruptionView, claims: readonly Claim[]): rea
   return answer.granted ? [] : answer.obstacles
 }
 
-export function hasTicketFor({ ticket, snapshot: { holder } }: DisruptionView, claims: readonly Claim[]): boolean {
+export function hasTicketFor(
+  { ticket, snapshot: { holder } }: DisruptionView,
+  claims: readonly Claim[],
+  aside?: Aside,
+): boolean {
   return (
-    ticket !== undefined &&
-    ticket.holder === holder &&
-    ticket.claims.length === claims.length &&
-    ticket.claims.every(({ key, scope }, index) => key === claims[index]?.key && scope === claims[index]?.scope)
+    ticket !== undefined && ticket.holder === holder && ticket.aside === aside && areSameWishes(ticket.claims, claims)
   )
 }
 
@@ -69,7 +72,7 @@ export function obstacleBlocker(view: DisruptionView, obstacle: Obstacle | Ledge
     object: key,
     holder: holder === '' ? `request ${requestId}` : holder,
     since: since === '' ? waitingSince(view) : since,
-    reason: state === 'Waiting' ? 'EarlierRequest' : 'HeldByRequest',
+    reason: isLimit({ key }) ? 'MaintenanceLimit' : state === 'Waiting' ? 'EarlierRequest' : 'HeldByRequest',
     wayOut: isUpdateRequest(requestId) ? updateWayOut : waysOut[state],
   }
 }

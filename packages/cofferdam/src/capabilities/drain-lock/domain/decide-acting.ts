@@ -10,7 +10,6 @@ import {
   asReferences,
   bootThatGoes,
   type DisruptionView,
-  fallbackAtMs,
   goOn,
   type HeldKeys,
   isPastDeadline,
@@ -25,6 +24,7 @@ import { keepLocks } from './keep-locks.ts'
 import { cordonOnRecord } from './own-cordon.ts'
 import { type PodPlan, planPods, podName } from './plan-pods.ts'
 import { lossBlockers } from './pod-losses.ts'
+import { isPatienceOver } from './queue-time.ts'
 import type { DisruptionRecord, NodeFacts, PodFacts } from './snapshot.ts'
 
 /** From the written intent until the node is back or gone. */
@@ -40,7 +40,7 @@ export function decideActing(view: DisruptionView): DisruptionDecision {
     seen: snapshot,
     hasFallenBack: before.hasFallenBack,
     bound: before.skippedPods,
-    isPatienceOver: view.nowMs >= fallbackAtMs(view),
+    isPatienceOver: isPatienceOver(view),
   })
   const stayed = before.skippedPods.filter(({ uid }) => !plan.leaves.some((pod) => pod.uid === uid))
   const record = withRecord(before, { skippedPods: asReferences(before.skippedPods, stayed) })

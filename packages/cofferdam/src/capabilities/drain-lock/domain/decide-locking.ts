@@ -1,6 +1,9 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import type { Claim, LedgerEntry, Obstacle } from '../../../ledger/rules/ledger.ts'
+import type { Claim } from '../../../ledger/rules/claim.ts'
+import type { LedgerEntry, Obstacle } from '../../../ledger/rules/ledger.ts'
+import type { Aside } from '../../../ledger/rules/queue.ts'
 import { isUpdateRequest } from '../../../ledger/rules/update-request.ts'
+import type { Reason } from '../../../shared/reasons.ts'
 import {
   appLockBlockers,
   budgetBlocker,
@@ -18,7 +21,6 @@ import type { DisruptionBlocker, DisruptionDecision, DisruptionStep } from './de
 import {
   asReferences,
   type DisruptionView,
-  fallbackAtMs,
   goOn,
   type HeldKeys,
   isPastDeadline,
@@ -32,8 +34,10 @@ import {
   withReferences,
 } from './disruption-view.ts'
 import { type HoldJudgement, judgeBudgetHold } from './judge-budget-hold.ts'
+import { limitAnswer } from './limit-claims.ts'
 import { type BudgetLock, type PodPlan, planPods } from './plan-pods.ts'
 import { lossBlockers } from './pod-losses.ts'
+import { fallbackAtMs, isFallbackTime, queueTime } from './queue-time.ts'
 import type { BudgetFacts, DisruptionRecord, NodeFacts, PodFacts } from './snapshot.ts'
 
 interface Planned {
@@ -94,11 +98,15 @@ function decideWaiting(view: DisruptionView, planned: Planned): DisruptionDecisi
   const { node, plan } = planned
   const { warnings } = plan
   const marked = markedBudgets(view)
+  const claims = [...claimsFor(node, view.snapshot.storage, plan.locks), ...limitAnswer(view).claims]
+  const obstacles = obstaclesTo(view, claims)
+  const inTheWay = holdersInTheWay(view, plan.leaves)
   const waiting = withRecord(view.record, {
     phase: 'Waiting',
     epoch: undefined,
     nodeUid: node.uid,
     lockedAtMs: undefined,
+    ...queueTime(view, obstacles.length + inTheWay.length === 0),
     // Until its lock is released, the pod that a budget was locked for must stay on record.
     ...(marked.length === 0 ? { skippedPods: asReferences(view.record.skippedPods, []) } : {}),
   })
@@ -112,16 +120,15 @@ function decideWaiting(view: DisruptionView, planned: Planned): DisruptionDecisi
       warnings,
     })
   }
-  if (isFallbackDue(view, planned)) return fallBack(view, planned)
-  const claims = claimsFor(node, view.snapshot.storage, plan.locks)
-  const obstacles = obstaclesTo(view, claims)
-  const inTheWay = holdersInTheWay(view, plan.leaves)
-  const blockedBy = [...blockersOutside(view, planned), ...(view.breaksGlass ? [] : blockersFrom(view, inTheWay))]
-  if (blockedBy.length > 0) {
+  const timed = { ...view, record: waiting }
+  if (isFallbackDue(timed, planned)) return fallBack(timed, planned)
+  const outside = blockersOutside(view, planned).filter((blocker) => !isByHolder(blocker, obstacles))
+  const passed = view.breaksGlass ? [] : inTheWay
+  if (outside.length + passed.length > 0) {
     return wait(view, {
       record: waiting,
-      steps: blockedBy.every((blocker) => isByUpdate(view, blocker)) ? queueSteps(view, claims) : leaveSteps(view),
-      blockedBy: [...blockedBy, ...blockersFrom(view, obstacles)],
+      steps: queueSteps(view, claims, asideFor(timed, outside)),
+      blockedBy: [...outside, ...blockersFrom(view, [...passed, ...obstacles])],
       warnings,
     })
   }
@@ -129,20 +136,33 @@ function decideWaiting(view: DisruptionView, planned: Planned): DisruptionDecisi
     return breakGlass(view, planned, { claims, found: [...obstacles, ...inTheWay] })
   }
   if (obstacles.length > 0) {
-    const steps = queueSteps(view, claims)
+    const steps = queueSteps(view, claims, undefined)
     return wait(view, { record: waiting, steps, blockedBy: blockersFrom(view, obstacles), warnings })
   }
   const explanation = `${claims.map(({ key }) => key).join(', ')} ${claims.length === 1 ? 'is' : 'are'} requested for ${request.name}, all or none.`
   return goOn(view, { reason: 'LocksAsked', explanation, record: waiting, steps: [{ step: 'take', claims }], warnings })
 }
 
-function queueSteps(view: DisruptionView, claims: readonly Claim[]): DisruptionStep[] {
-  return hasTicketFor(view, claims) ? [] : [{ step: 'take', claims }]
+function queueSteps(view: DisruptionView, claims: readonly Claim[], aside: Aside | undefined): DisruptionStep[] {
+  return hasTicketFor(view, claims, aside) ? [] : [{ step: 'queue', claims, aside }]
 }
 
-/** A place in the queue would hold others up for as long as something else holds us up. */
-function leaveSteps({ ticket }: DisruptionView): DisruptionStep[] {
-  return ticket === undefined ? [] : [{ step: 'withdraw' }]
+/**
+ * Whether later requests may go first while something outside the ledger keeps this one waiting. A budget without disruptions left has
+ * them again soon, or the locks are given up: it may be passed once. What can last, such as an owner's lock or storage that
+ * needs the node, must not keep others from going; the place stays the same, so that it is next when that ends.
+ */
+function asideFor(view: DisruptionView, outside: readonly DisruptionBlocker[]): Aside | undefined {
+  const waits = outside.filter((blocker) => !isByUpdate(view, blocker))
+  if (waits.length === 0) return undefined
+  return isFallbackTime(view) || waits.some(({ reason }) => !passingReasons.has(reason)) ? 'Always' : 'Once'
+}
+
+const passingReasons: ReadonlySet<Reason> = new Set(['BudgetExhausted', 'BudgetNotCounted', 'BudgetsSettling'])
+
+/** A disruption that another request has taken is not missing for its own reasons: it comes back with that request's end. */
+function isByHolder({ object, reason }: DisruptionBlocker, obstacles: readonly Obstacle[]): boolean {
+  return reason === 'BudgetExhausted' && obstacles.some(({ key, kind }) => key === object && kind === 'held')
 }
 
 /**
@@ -159,11 +179,12 @@ function decideHeld(view: DisruptionView, planned: Planned, held: HeldKeys): Dis
   const { snapshot, nowMs } = view
   const { node, plan, judged } = planned
   const { warnings } = plan
-  const claims = claimsFor(node, snapshot.storage, plan.locks)
-  const blockedBy = [...blockersOutside(view, planned), ...blockersFrom(view, holdersInTheWay(view, plan.leaves))]
+  const claims = [...claimsFor(node, snapshot.storage, plan.locks), ...limitAnswer(view).claims]
+  const outside = blockersOutside(view, planned)
+  const inTheWay = blockersFrom(view, holdersInTheWay(view, plan.leaves))
   const isVerified = judged.every(({ judgement }) => judgement.isSafe)
   if (!isVerified && isFallbackDue(view, planned)) return fallBack(view, planned)
-  if (blockedBy.length > 0) return giveUp(view, planned, blockedBy)
+  if (outside.length + inTheWay.length > 0) return giveUp(view, planned, { outside, inTheWay })
   const locking = lockingRecord(view, planned, held)
   const unneeded = markedBudgets(view).filter(({ uid }) => !plan.locks.some(({ budget }) => budget.uid === uid))
   if (unneeded.length > 0 || !doesHold(held, claims)) {
@@ -229,7 +250,8 @@ function lockingRecord(view: DisruptionView, { node, plan }: Planned, held: Held
 function blockersOutside(view: DisruptionView, { plan, judged }: Planned): DisruptionBlocker[] {
   const lost = lossBlockers(view, plan.leaves)
   const locked = appLockBlockers(view, budgetsInPlan(view, plan))
-  return [...lost, ...locked, ...judged.flatMap((lock) => refusal(view, lock)), ...storageBlockers(view)]
+  const refused = judged.flatMap((lock) => refusal(view, lock))
+  return [...lost, ...locked, ...refused, ...storageBlockers(view), ...limitAnswer(view).blockers]
 }
 
 function blockersFrom(view: DisruptionView, found: readonly (Obstacle | LedgerEntry)[]): DisruptionBlocker[] {
@@ -252,7 +274,7 @@ function refusal(view: DisruptionView, { budget, pods, judgement }: JudgedLock):
 }
 
 function isFallbackDue(view: DisruptionView, { plan }: Planned): boolean {
-  const isTime = plan.locks.length > 0 && !view.record.hasFallenBack && view.nowMs >= fallbackAtMs(view)
+  const isTime = plan.locks.length > 0 && !view.record.hasFallenBack && isFallbackTime(view)
   return isTime && lossBlockers(view, leavesAfterFallback(view)).length === 0
 }
 
@@ -272,13 +294,20 @@ function fallBack(view: DisruptionView, { node, plan }: Planned): DisruptionDeci
   })
   const marked = markedBudgets(view)
   const steps: DisruptionStep[] = [...recordSteps(view, record), ...unlockSteps(marked)]
-  if (held !== undefined) steps.push({ step: 'release', epoch: held.epoch })
+  if (held !== undefined) steps.push({ step: 'step-back', epoch: held.epoch, aside: undefined })
   const pods = plan.stays.map(({ namespace, name }) => `${namespace}/${name}`).join(', ')
-  const explanation = `Not all locks were acquired by ${rfc3339(fallbackAtMs(view))}: ${request.name} releases them, and ${pods} will be evicted like the rest.`
+  const explanation = `Not all locks were acquired by ${rfc3339(fallbackAtMs(view) ?? view.nowMs)}: ${request.name} releases them, and ${pods} will be evicted like the rest.`
   return goOn(view, { reason: 'FellBack', explanation, record, steps, warnings: plan.warnings })
 }
 
-function giveUp(view: DisruptionView, { node, plan }: Planned, blockedBy: DisruptionBlocker[]): DisruptionDecision {
+function giveUp(
+  view: DisruptionView,
+  { node, plan }: Planned,
+  {
+    outside,
+    inTheWay,
+  }: { readonly outside: readonly DisruptionBlocker[]; readonly inTheWay: readonly DisruptionBlocker[] },
+): DisruptionDecision {
   const { held } = view
   const record = withRecord(view.record, {
     phase: 'Waiting',
@@ -287,8 +316,8 @@ function giveUp(view: DisruptionView, { node, plan }: Planned, blockedBy: Disrup
     lockedAtMs: undefined,
   })
   const steps = unlockSteps(markedBudgets(view))
-  if (held !== undefined) steps.push({ step: 'release', epoch: held.epoch })
-  return wait(view, { record, steps, blockedBy, warnings: plan.warnings })
+  if (held !== undefined) steps.push({ step: 'step-back', epoch: held.epoch, aside: asideFor(view, outside) })
+  return wait(view, { record, steps, blockedBy: [...outside, ...inTheWay], warnings: plan.warnings })
 }
 
 function wait(

@@ -80,7 +80,9 @@ export function effectsLeft(view: DisruptionView): DisruptionBlocker[] {
   }
   for (const pod of snapshot.pods) {
     const hasStayed = record.skippedPods.some(({ uid }) => uid === pod.uid)
-    if (!hasStayed || pod.isReady || pod.isLeaving || pod.kind !== 'ordinary') continue
+    if (!hasStayed || pod.kind !== 'ordinary') continue
+    // Without its Node it runs on, is not heard of, and is removed soon: nothing may go beside it before that.
+    if (node !== undefined && (pod.isReady || pod.isLeaving)) continue
     const wayOut = 'It has to become ready. Delete it if it cannot.'
     blockers.push({ object: podName(pod), holder: request.nodeName, since, reason: 'PodsRecovering', wayOut })
   }

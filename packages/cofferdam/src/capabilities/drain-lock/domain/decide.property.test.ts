@@ -86,6 +86,8 @@ const anyRecord: fc.Arbitrary<DisruptionRecord> = fc.record({
   bootIDAfter: fc.constantFrom(undefined, 'boot-2'),
   hasFallenBack: fc.boolean(),
   lockedAtMs: someTime,
+  firstInQueueSinceMs: someTime,
+  firstInQueueMs: fc.constantFrom(0, 600_000, 3_600_000),
 })
 
 /** Anything that could be seen, sense or not. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { emptyLedger, type Ledger } from '../../../ledger/rules/ledger.ts'
+import type { Ticket } from '../../../ledger/rules/queue.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import { decideDisruption } from './decide.ts'
 import {
@@ -34,6 +35,14 @@ function table(name: string, rows: Record<string, { given: Scenario; then: Outco
 const untilTen = '2026-01-01T12:10:00Z'
 const lockWeb = `lock shop/web for web-0 until ${untilTen} under 1`
 const takeBoth = 'take node/node-a, pdb/shop/web'
+const waitingForWeb: Ticket = {
+  requestId: 'R2',
+  number: 1,
+  holder: other,
+  since: now,
+  claims: [{ key: 'pdb/shop/web', scope: '' }],
+}
+const queueForBoth = 'queue for node/node-a, pdb/shop/web'
 const heldByOther = (...keys: string[]): Ledger =>
   ledgerOf(...keys.map((key) => entry(key, { requestId: 'R2', holder: other, state: 'Acting' })))
 const waiting = (reason: string, blockedBy: string, more: Partial<Outcome> = {}): Outcome => ({
@@ -75,7 +84,7 @@ table('before anything is held', {
   },
   'two requests for one node: the later one takes a ticket and names the first': {
     given: { ledger: heldByOther('node/node-a') },
-    then: waiting('HeldByRequest', `node/node-a: HeldByRequest, ${other}`, { steps: [takeBoth] }),
+    then: waiting('HeldByRequest', `node/node-a: HeldByRequest, ${other}`, { steps: [queueForBoth] }),
   },
   'with its ticket in hand, the later one only waits': {
     given: {
@@ -100,12 +109,27 @@ table('before anything is held', {
       ledger: {
         ...emptyLedger,
         nextTicket: 2,
-        tickets: [
-          { requestId: 'R2', number: 1, holder: other, since: now, claims: [{ key: 'pdb/shop/web', scope: '' }] },
-        ],
+        tickets: [waitingForWeb],
       },
     },
-    then: waiting('EarlierRequest', `pdb/shop/web: EarlierRequest, ${other}`, { steps: [takeBoth] }),
+    then: waiting('EarlierRequest', `pdb/shop/web: EarlierRequest, ${other}`, { steps: [queueForBoth] }),
+  },
+  'a budget whose disruption another request has reserved is queued for: who left the queue for it was overtaken for ever':
+    {
+      given: { ledger: heldByOther('pdb/shop/web'), budgets: [{ ...web, disruptionsAllowed: 0, currentHealthy: 2 }] },
+      then: waiting('HeldByRequest', `pdb/shop/web: HeldByRequest, ${other}`, { steps: [queueForBoth] }),
+    },
+  'a request that an owner’s lock keeps waiting holds up no other': {
+    given: { ledger: { ...emptyLedger, nextTicket: 2, tickets: [{ ...waitingForWeb, aside: 'Always' }] } },
+    then: { reason: 'LocksAsked', phase: 'Waiting', steps: [takeBoth] },
+  },
+  'a request that may be passed once is passed': {
+    given: { ledger: { ...emptyLedger, nextTicket: 2, tickets: [{ ...waitingForWeb, aside: 'Once' }] } },
+    then: { reason: 'LocksAsked', phase: 'Waiting', steps: [takeBoth] },
+  },
+  'a request that was passed once already is not passed again': {
+    given: { ledger: { ...emptyLedger, nextTicket: 2, tickets: [{ ...waitingForWeb, aside: 'Once', overtaken: 1 }] } },
+    then: waiting('EarlierRequest', `pdb/shop/web: EarlierRequest, ${other}`, { steps: [queueForBoth] }),
   },
   'storage in the same failure domain is held together with others': {
     given: {
@@ -125,22 +149,25 @@ table('before anything is held', {
       ledger: ledgerOf(entry(ceph.key, { requestId: 'R2', holder: other, scope: 'zone-b', state: 'Acting' })),
     },
     then: waiting('HeldByRequest', `storage/rook-ceph/main: HeldByRequest, ${other}`, {
-      steps: ['take node/node-a, storage/rook-ceph/main in zone-a'],
+      steps: ['queue for node/node-a, storage/rook-ceph/main in zone-a'],
     }),
   },
-  'storage that cannot spare the node is waited for, and no place in the queue is kept meanwhile': {
-    given: {
-      storage: [{ ...ceph, mayGo: known({ allowed: false, explanation: 'PG 1.1b would be lost.' }) }],
-      ledger: {
-        ...emptyLedger,
-        nextTicket: 2,
-        tickets: [{ requestId: 'R1', number: 1, holder: 'x', since: now, claims: [{ key: 'node/node-a', scope: '' }] }],
+  'storage that cannot spare the node is waited for; every later request may go first meanwhile, and the place is kept':
+    {
+      given: {
+        storage: [{ ...ceph, mayGo: known({ allowed: false, explanation: 'PG 1.1b would be lost.' }) }],
+        ledger: {
+          ...emptyLedger,
+          nextTicket: 2,
+          tickets: [
+            { requestId: 'R1', number: 1, holder: 'x', since: now, claims: [{ key: 'node/node-a', scope: '' }] },
+          ],
+        },
       },
+      then: waiting('StorageNeedsNode', 'storage/rook-ceph/main: StorageNeedsNode, failure domain zone-a', {
+        steps: ['queue for node/node-a, storage/rook-ceph/main in zone-a, pdb/shop/web, aside always'],
+      }),
     },
-    then: waiting('StorageNeedsNode', 'storage/rook-ceph/main: StorageNeedsNode, failure domain zone-a', {
-      steps: ['withdraw'],
-    }),
-  },
   'storage that cannot spare the node because its OSDs are updated is queued for: an update of hours would let nobody in':
     {
       given: {
@@ -153,28 +180,36 @@ table('before anything is held', {
           'storage/rook-ceph/main: StorageNeedsNode, failure domain zone-a',
           `storage/rook-ceph/main: HeldByRequest, ${other}`,
         ],
-        steps: ['take node/node-a, storage/rook-ceph/main in zone-a'],
+        steps: ['queue for node/node-a, storage/rook-ceph/main in zone-a'],
       }),
     },
   'storage that nobody knows of is waited for': {
     given: { storage: [{ ...ceph, mayGo: unknown('Ceph is silent') }] },
-    then: waiting('SafetyUnknown', 'storage/rook-ceph/main: SafetyUnknown, failure domain zone-a'),
+    then: waiting('SafetyUnknown', 'storage/rook-ceph/main: SafetyUnknown, failure domain zone-a', {
+      steps: ['queue for node/node-a, storage/rook-ceph/main in zone-a, pdb/shop/web, aside always'],
+    }),
   },
   'a budget that can spare no pod is waited for, with nothing held': {
     given: { budgets: [{ ...web, disruptionsAllowed: 0, currentHealthy: 2 }] },
-    then: waiting('BudgetExhausted', 'pdb/shop/web: BudgetExhausted, its own pods'),
+    then: waiting('BudgetExhausted', 'pdb/shop/web: BudgetExhausted, its own pods', {
+      steps: [`${queueForBoth}, aside once`],
+    }),
   },
   'a budget that can spare fewer pods than stay is waited for: all of them or none': {
     given: { pods: [web0, { ...web0, name: 'web-1', uid: 'web-1-1' }] },
-    then: waiting('BudgetExhausted', 'pdb/shop/web: BudgetExhausted, its own pods'),
+    then: waiting('BudgetExhausted', 'pdb/shop/web: BudgetExhausted, its own pods', {
+      steps: [`${queueForBoth}, aside once`],
+    }),
   },
   'a budget whose status is not counted is waited for': {
     given: { budgets: [{ ...web, isCounted: false }] },
-    then: waiting('BudgetNotCounted', 'pdb/shop/web: BudgetNotCounted, its own pods'),
+    then: waiting('BudgetNotCounted', 'pdb/shop/web: BudgetNotCounted, its own pods', {
+      steps: [`${queueForBoth}, aside once`],
+    }),
   },
   "an owner's lock on the budget of a pod that stays is waited for": {
     given: { budgets: [{ ...web, appLock: { holder: 'bob', reason: 'rebalance', untilMs: nowMs + 1 } }] },
-    then: waiting('AppLocked', 'pdb/shop/web: AppLocked, bob'),
+    then: waiting('AppLocked', 'pdb/shop/web: AppLocked, bob', { steps: [`${queueForBoth}, aside always`] }),
   },
   "an owner's lock that has ended holds nobody up": {
     given: { budgets: [{ ...web, appLock: { holder: 'bob', reason: 'rebalance', untilMs: nowMs } }] },
@@ -185,11 +220,11 @@ table('before anything is held', {
       pods: [{ ...web0, wantsToStay: false }],
       budgets: [{ ...web, appLock: { holder: 'bob', reason: 'rebalance', untilMs: nowMs + 1 } }],
     },
-    then: waiting('AppLocked', 'pdb/shop/web: AppLocked, bob'),
+    then: waiting('AppLocked', 'pdb/shop/web: AppLocked, bob', { steps: ['queue for node/node-a, aside always'] }),
   },
   'a budget of a pod that leaves, held by somebody for one that stays, is waited for before anything is taken': {
     given: { pods: [{ ...web0, wantsToStay: false }], ledger: heldByOther('pdb/shop/web') },
-    then: waiting('HeldByRequest', `pdb/shop/web: HeldByRequest, ${other}`),
+    then: waiting('HeldByRequest', `pdb/shop/web: HeldByRequest, ${other}`, { steps: ['queue for node/node-a'] }),
   },
   'a lock of an earlier attempt is given back before anything is asked for': {
     given: { budgets: [locked(web, 7)], record: { ...planned, phase: 'Waiting' } },
@@ -310,12 +345,14 @@ table('while keys are held and nothing was touched', {
   'another pod of the budget fails after the lock: everything is given back': {
     given: { ledger: granted, record: planned, budgets: [{ ...locked(), currentHealthy: 1 }] },
     then: waiting('BudgetExhausted', 'pdb/shop/web: BudgetExhausted, nodedisruption/reboot-a', {
-      steps: ['unlock shop/web', 'release under 1'],
+      steps: ['unlock shop/web', 'step back under 1, aside once'],
     }),
   },
   'the budget is used up before it could be locked: everything is given back': {
     given: { ledger: granted, record: planned, budgets: [{ ...web, disruptionsAllowed: 0 }] },
-    then: waiting('BudgetExhausted', 'pdb/shop/web: BudgetExhausted, its own pods', { steps: ['release under 1'] }),
+    then: waiting('BudgetExhausted', 'pdb/shop/web: BudgetExhausted, its own pods', {
+      steps: ['step back under 1, aside once'],
+    }),
   },
   "an owner's lock comes first: everything is given back": {
     given: {
@@ -323,7 +360,9 @@ table('while keys are held and nothing was touched', {
       record: planned,
       budgets: [{ ...locked(), appLock: { holder: 'bob', reason: 'rebalance', untilMs: nowMs + 1 } }],
     },
-    then: waiting('AppLocked', 'pdb/shop/web: AppLocked, bob', { steps: ['unlock shop/web', 'release under 1'] }),
+    then: waiting('AppLocked', 'pdb/shop/web: AppLocked, bob', {
+      steps: ['unlock shop/web', 'step back under 1, aside always'],
+    }),
   },
   'storage changes its mind: everything is given back': {
     given: {
@@ -333,7 +372,7 @@ table('while keys are held and nothing was touched', {
       storage: [{ ...ceph, mayGo: unknown('Ceph is silent') }],
     },
     then: waiting('SafetyUnknown', 'storage/rook-ceph/main: SafetyUnknown, failure domain zone-a', {
-      steps: ['unlock shop/web', 'release under 1'],
+      steps: ['unlock shop/web', 'step back under 1, aside always'],
     }),
   },
   'a budget that was deleted and created again: the lock on the old one is void, and it is asked for by its new uid': {
@@ -373,7 +412,7 @@ table('while keys are held and nothing was touched', {
         entry('pdb/shop/web', { requestId: 'R2', holder: other, epoch: 2 }),
       ),
     },
-    then: waiting('HeldByRequest', `pdb/shop/web: HeldByRequest, ${other}`, { steps: ['release under 3'] }),
+    then: waiting('HeldByRequest', `pdb/shop/web: HeldByRequest, ${other}`, { steps: ['step back under 3'] }),
   },
   'after a while of locking, the holder shows that it lives': {
     given: { nowMs: nowMs + 20_000, ledger: granted, record: planned, budgets: [{ ...web }] },
@@ -454,23 +493,46 @@ table('a pod that wants to stay and may not leaves, with the reason', {
 })
 
 const late = nowMs + minutes(30)
+const firstForLong = { ...blank, firstInQueueSinceMs: nowMs }
 
 table('when not all locks were acquired in time', {
   'a request that waits gives the locks up, and every pod will leave': {
-    given: { nowMs: late, budgets: [{ ...web, disruptionsAllowed: 0 }] },
+    given: { nowMs: late, record: firstForLong, budgets: [{ ...web, disruptionsAllowed: 0 }] },
+    then: { reason: 'FellBack', phase: 'Waiting', steps: ['record Waiting'] },
+  },
+  'a request that only waited for its turn gives up nothing: the fourth node of a rolling reboot keeps its pods': {
+    given: { nowMs: late, ledger: heldByOther('pdb/shop/web'), budgets: [{ ...web, disruptionsAllowed: 0 }] },
+    then: waiting('HeldByRequest', `pdb/shop/web: HeldByRequest, ${other}`, { steps: [queueForBoth] }),
+  },
+  'a request that was first before and is not any more gives up nothing': {
+    given: {
+      nowMs: late,
+      record: { ...blank, firstInQueueMs: minutes(29) },
+      budgets: [{ ...web, disruptionsAllowed: 0 }],
+    },
+    then: waiting('BudgetExhausted', 'pdb/shop/web: BudgetExhausted, its own pods', {
+      steps: [`${queueForBoth}, aside once`],
+    }),
+  },
+  'the times in which it was first are added up': {
+    given: {
+      nowMs: late,
+      record: { ...blank, firstInQueueMs: minutes(29), firstInQueueSinceMs: late - minutes(1) },
+      budgets: [{ ...web, disruptionsAllowed: 0 }],
+    },
     then: { reason: 'FellBack', phase: 'Waiting', steps: ['record Waiting'] },
   },
   'a request that was locking gives everything back': {
     given: {
       nowMs: late,
       ledger: ledgerOf(entry('node/node-a', { renewSequence: 2 }), entry('pdb/shop/web', { renewSequence: 2 })),
-      record: planned,
+      record: { ...planned, firstInQueueSinceMs: nowMs },
       budgets: [locked()],
     },
     then: {
       reason: 'FellBack',
       phase: 'Waiting',
-      steps: ['record Waiting', 'unlock shop/web', 'release under 1'],
+      steps: ['record Waiting', 'unlock shop/web', 'step back under 1'],
     },
   },
   'one that has everything goes on': {
@@ -494,7 +556,7 @@ table('when not all locks were acquired in time', {
   },
   'a request without pods that stay has nothing to give up': {
     given: { nowMs: late, pods: [job0], ledger: heldByOther('node/node-a') },
-    then: waiting('HeldByRequest', `node/node-a: HeldByRequest, ${other}`, { steps: ['take node/node-a'] }),
+    then: waiting('HeldByRequest', `node/node-a: HeldByRequest, ${other}`, { steps: ['queue for node/node-a'] }),
   },
 })
 
@@ -508,6 +570,19 @@ table('break-glass', {
       phase: 'Pending',
       steps: ['break node/node-a, pdb/shop/web for eve', takeBoth],
       warnings: [`node/node-a taken from ${other} by eve: outage`, `pdb/shop/web taken from ${other} by eve: outage`],
+    },
+  },
+  'in force, it takes a budget whose last disruption the other has reserved': {
+    given: {
+      request: { breakGlass: glass },
+      ledger: heldByOther('pdb/shop/web'),
+      budgets: [{ ...web, disruptionsAllowed: 0 }],
+    },
+    then: {
+      reason: 'BreakGlass',
+      phase: 'Pending',
+      steps: ['break pdb/shop/web for eve', takeBoth],
+      warnings: [`pdb/shop/web taken from ${other} by eve: outage`],
     },
   },
   "in force, it passes over an owner's lock": {
@@ -530,12 +605,13 @@ table('break-glass', {
         'storage/rook-ceph/main: SafetyUnknown, failure domain zone-a',
         `node/node-a: HeldByRequest, ${other}`,
       ],
+      steps: ['queue for node/node-a, storage/rook-ceph/main in zone-a, pdb/shop/web, aside always'],
     },
   },
   'expired, it is ignored and said to be': {
     given: { request: { breakGlass: { ...glass, untilMs: nowMs } }, ledger: heldByOther('node/node-a') },
     then: waiting('HeldByRequest', `node/node-a: HeldByRequest, ${other}`, {
-      steps: [takeBoth],
+      steps: [queueForBoth],
       warnings: ['nodedisruption/reboot-a break-glass by eve ended at 2026-01-01T12:00:00Z and is ignored'],
     }),
   },
@@ -590,7 +666,7 @@ table('the other ways to lock a budget', {
       ],
     },
     then: waiting('BudgetExhausted', 'pdb/shop/web: BudgetExhausted, nodedisruption/reboot-a', {
-      steps: ['unlock shop/web', 'release under 1'],
+      steps: ['unlock shop/web', 'step back under 1, aside once'],
     }),
   },
   'lowered, and raised again by somebody: it is lowered anew': {
@@ -628,7 +704,7 @@ table('the other ways to lock a budget', {
       budgets: [{ ...web, disruptionsAllowed: 0, hold: marked }],
     },
     then: waiting('BudgetExhausted', 'pdb/shop/web: BudgetExhausted, nodedisruption/reboot-a', {
-      steps: ['unlock shop/web', 'release under 1'],
+      steps: ['unlock shop/web', 'step back under 1, aside once'],
     }),
   },
 })

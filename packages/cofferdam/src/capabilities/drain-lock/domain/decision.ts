@@ -1,4 +1,5 @@
-import type { Claim } from '../../../ledger/rules/ledger.ts'
+import type { Claim } from '../../../ledger/rules/claim.ts'
+import type { Aside } from '../../../ledger/rules/queue.ts'
 import type { BudgetReference, PodReference } from '../../../shared/object-references.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import type { DisruptionRecord } from './snapshot.ts'
@@ -11,6 +12,8 @@ import type { DisruptionRecord } from './snapshot.ts'
 export type DisruptionStep =
   /** Ask the ledger for all claims at once. When it says no, the request waits with a ticket and holds nothing. */
   | { readonly step: 'take'; readonly claims: readonly Claim[] }
+  /** Keep the place in the queue, and let others go first or not meanwhile. */
+  | { readonly step: 'queue'; readonly claims: readonly Claim[]; readonly aside: Aside | undefined }
   /** Carry on what an earlier holder of the same request held; its epoch is void from then on. */
   | { readonly step: 'adopt' }
   | { readonly step: 'renew'; readonly epoch: number }
@@ -33,6 +36,8 @@ export type DisruptionStep =
   /** Break the locks of others, as the break-glass annotation asks. */
   | { readonly step: 'break'; readonly keys: readonly string[]; readonly by: string; readonly reason: string }
   | { readonly step: 'release'; readonly epoch: number }
+  /** Release what was granted, and keep the place in the queue. */
+  | { readonly step: 'step-back'; readonly epoch: number; readonly aside: Aside | undefined }
   | { readonly step: 'withdraw' }
   /** Let go of a request that somebody deleted. */
   | { readonly step: 'finish' }

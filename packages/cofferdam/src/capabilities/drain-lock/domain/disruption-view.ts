@@ -1,7 +1,9 @@
 import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import type { Ledger, LedgerEntry, Ticket } from '../../../ledger/rules/ledger.ts'
+import type { Ledger, LedgerEntry } from '../../../ledger/rules/ledger.ts'
+import type { Ticket } from '../../../ledger/rules/queue.ts'
 import type { PodReference } from '../../../shared/object-references.ts'
 import type { DisruptionDecision, DisruptionStep, DisruptionWarning } from './decision.ts'
+import { fallbackAtMs } from './queue-time.ts'
 import type { BudgetFacts, DisruptionRecord, DisruptionSnapshot, NodeFacts, RequestView } from './snapshot.ts'
 
 /** A snapshot whose ledger is known, with what concerns the request picked out. */
@@ -70,10 +72,6 @@ export function isPastDeadline({ request: { deadlineMs }, nowMs }: DisruptionVie
   return deadlineMs !== undefined && nowMs >= deadlineMs
 }
 
-export function fallbackAtMs({ request, snapshot }: DisruptionView): number {
-  return request.createdMs + (request.fallbackAfterMs ?? snapshot.settings.fallbackAfterMs)
-}
-
 /** Budgets that carry something of the request: its mark, or the disruption of a pod on its record. */
 export function markedBudgets({ snapshot, request, record, nowMs }: DisruptionView): readonly BudgetFacts[] {
   return snapshot.budgets.filter((budget) => {
@@ -133,7 +131,8 @@ export function goOn(view: DisruptionView, conclusion: Conclusion): DisruptionDe
   const { alive, againMs } = stayAlive(view, steps)
   let recheckAfterMs = Math.min(againMs, conclusion.recheckAfterMs ?? (steps.length > 0 ? soonMs : patientMs))
   const { deadlineMs, breakGlass } = view.request
-  for (const atMs of [deadlineMs, breakGlass?.untilMs, record.hasFallenBack ? undefined : fallbackAtMs(view)]) {
+  const fallsBackAtMs = record.hasFallenBack ? undefined : fallbackAtMs({ ...view, record })
+  for (const atMs of [deadlineMs, breakGlass?.untilMs, fallsBackAtMs]) {
     if (atMs !== undefined && atMs > view.nowMs) recheckAfterMs = Math.min(recheckAfterMs, atMs - view.nowMs)
   }
   return {

@@ -1,6 +1,7 @@
 import {
   adopt,
   breakLocks,
+  enqueue,
   entriesOf,
   grant,
   intend,
@@ -8,11 +9,21 @@ import {
   type LedgerChange,
   release,
   renew,
+  stepBack,
   withdraw,
 } from '../../../ledger/rules/ledger.ts'
 import type { DisruptionStep } from './decision.ts'
 
-export type LedgerStepName = 'take' | 'adopt' | 'renew' | 'intend' | 'release' | 'withdraw' | 'break'
+export type LedgerStepName =
+  | 'take'
+  | 'queue'
+  | 'adopt'
+  | 'renew'
+  | 'intend'
+  | 'release'
+  | 'step-back'
+  | 'withdraw'
+  | 'break'
 export type LedgerStep = Extract<DisruptionStep, { step: LedgerStepName }>
 
 /** What a step makes of the ledger. */
@@ -27,10 +38,12 @@ export interface LedgerStepOutcome {
 /** Goes before `for nodedisruption/NAME`. */
 export const ledgerTasks: Readonly<Record<LedgerStepName, string>> = {
   take: 'acquire holds',
+  queue: 'keep a place in the queue',
   adopt: 'continue',
   renew: 'renew',
   intend: 'write the intent',
   release: 'release holds',
+  'step-back': 'step back',
   withdraw: 'withdraw',
   break: 'break locks',
 }
@@ -56,6 +69,11 @@ export function takeLedgerStep(
       const answer = grant(ledger, { requestId, holder, claims: step.claims, now })
       return { ledger: answer.ledger, isTaken: answer.granted, ...(answer.granted && { epoch: answer.epoch }) }
     }
+    case 'queue': {
+      const { claims, aside } = step
+      const request = { requestId, holder, claims, now, ...(aside === undefined ? {} : { aside }) }
+      return { ledger: enqueue(ledger, request), isTaken: true }
+    }
     case 'adopt': {
       const adopted = adopt(ledger, { requestId, holder })
       return adopted === undefined ? { ledger, isTaken: false } : { ...adopted, isTaken: true }
@@ -66,6 +84,10 @@ export function takeLedgerStep(
       return outcomeOf(ledger, intend(ledger, { requestId, epoch: step.epoch, bootID: step.bootID }))
     case 'release':
       return outcomeOf(ledger, release(ledger, { requestId, epoch: step.epoch }))
+    case 'step-back': {
+      const { epoch, aside } = step
+      return outcomeOf(ledger, stepBack(ledger, { requestId, epoch, ...(aside === undefined ? {} : { aside }) }))
+    }
     case 'withdraw':
       return { ledger: withdraw(ledger, requestId), isTaken: true }
     case 'break': {

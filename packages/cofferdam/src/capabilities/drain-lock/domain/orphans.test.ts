@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { type Claim, emptyLedger, grant, intend, type Ledger, orphan } from '../../../ledger/rules/ledger.ts'
+import type { Claim } from '../../../ledger/rules/claim.ts'
+import { emptyLedger, grant, intend, type Ledger, orphan } from '../../../ledger/rules/ledger.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import { applyOrphans, decideOrphans, heartbeat, type KeyFacts, nodesToReopen, type OrphanSnapshot } from './orphans.ts'
 

@@ -1,13 +1,6 @@
-import {
-  doClaimsConflict,
-  entriesOf,
-  type Ledger,
-  type LedgerEntry,
-  orphan,
-  purge,
-  type Ticket,
-  withdraw,
-} from '../../../ledger/rules/ledger.ts'
+import { doClaimsConflict, isLimit } from '../../../ledger/rules/claim.ts'
+import { entriesOf, type Ledger, type LedgerEntry, orphan, purge, withdraw } from '../../../ledger/rules/ledger.ts'
+import { isInLine, type Ticket } from '../../../ledger/rules/queue.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import type { BudgetFacts, NodeFacts } from './snapshot.ts'
@@ -112,7 +105,7 @@ export function heartbeat(ledger: Ledger, requestId: string): string | undefined
 function isItsTurn({ entries, tickets }: Ledger, { number, claims, requestId }: Ticket): boolean {
   const isWanted = (other: Pick<LedgerEntry, 'key' | 'scope'>) => claims.some((claim) => doClaimsConflict(other, claim))
   if (entries.some((entry) => entry.requestId !== requestId && isWanted(entry))) return false
-  return !tickets.some((other) => other.number < number && other.claims.some(isWanted))
+  return !tickets.some((other) => other.number < number && isInLine(other) && other.claims.some(isWanted))
 }
 
 function isGone({ ledger, vanished, heartbeats, renewMs }: OrphanSnapshot, requestId: string): boolean {
@@ -156,6 +149,8 @@ function decideOrphan({ facts }: OrphanSnapshot, entries: readonly LedgerEntry[]
 
 /** What is left of what was done, in words; undefined when it has ended. */
 function findEffect({ key, uid, bootID }: LedgerEntry, seen: KeyFacts | undefined): string | undefined {
+  // A place of a limit is taken by the node, and free when the node is.
+  if (isLimit({ key })) return undefined
   if (seen === undefined) return `${key} could not be read`
   if (seen.kind === 'node') {
     const { node } = seen

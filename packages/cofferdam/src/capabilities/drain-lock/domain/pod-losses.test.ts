@@ -5,6 +5,7 @@ import { lossesOf } from './pod-losses.ts'
 import type { PodFacts, PodLoss } from './snapshot.ts'
 import {
   acting,
+  blank,
   drained,
   draining,
   granted,
@@ -68,21 +69,23 @@ const stayer: PodFacts = { ...web0, losses: ['force', 'deleteEmptyDirData'] }
 const bareWaits = 'pod/shop/batch: PodHasNoController, spec.force of nodedisruption/reboot-a'
 const cacheWaits = 'pod/shop/cache-0: PodHasEmptyDirData, spec.deleteEmptyDirData of nodedisruption/reboot-a'
 const late = nowMs + minutes(30)
+const firstForLong = { ...blank, firstInQueueSinceMs: nowMs }
 const exhausted = { ...web, disruptionsAllowed: 0 }
 const cordoned = { isCordoned: true }
+const aside = ['queue for node/node-a, aside always']
 
 const rows: Record<string, { given: Scenario; then: Outcome }> = {
   'a bare pod keeps a request that does not ask for its loss from beginning: nothing is taken, cordoned or evicted': {
     given: { pods: [job0, bare] },
-    then: { reason: 'PodHasNoController', phase: 'Waiting', blockedBy: [bareWaits] },
+    then: { reason: 'PodHasNoController', phase: 'Waiting', blockedBy: [bareWaits], steps: aside },
   },
   'emptyDir data keeps it from beginning too, and every such pod is named': {
     given: { pods: [bare, cache] },
-    then: { reason: 'PodHasNoController', phase: 'Waiting', blockedBy: [bareWaits, cacheWaits] },
+    then: { reason: 'PodHasNoController', phase: 'Waiting', blockedBy: [bareWaits, cacheWaits], steps: aside },
   },
   'a request that asks for the one loss still waits for the other': {
     given: { pods: [bare, cache], request: { accepts: ['force'] } },
-    then: { reason: 'PodHasEmptyDirData', phase: 'Waiting', blockedBy: [cacheWaits] },
+    then: { reason: 'PodHasEmptyDirData', phase: 'Waiting', blockedBy: [cacheWaits], steps: aside },
   },
   'a request that asks for both begins': {
     given: { pods: [bare, cache], request: { accepts: ['force', 'deleteEmptyDirData'] } },
@@ -98,6 +101,7 @@ const rows: Record<string, { given: Scenario; then: Outcome }> = {
       reason: 'PodHasNoController',
       phase: 'Waiting',
       blockedBy: [bareWaits],
+      steps: aside,
       warnings: [
         'pod/shop/batch asks to stay but is evicted: it tolerates an unreachable or unready node for 0 s, and 900 s are needed',
       ],
@@ -105,7 +109,7 @@ const rows: Record<string, { given: Scenario; then: Outcome }> = {
   },
   'broken glass is about the locks of others, and destroys no data': {
     given: { pods: [cache], request: { breakGlass: { by: 'eve', reason: 'fire', untilMs: nowMs + minutes(1) } } },
-    then: { reason: 'PodHasEmptyDirData', phase: 'Waiting', blockedBy: [cacheWaits] },
+    then: { reason: 'PodHasEmptyDirData', phase: 'Waiting', blockedBy: [cacheWaits], steps: aside },
   },
   'a bare pod that comes while keys are held has everything given back': {
     given: { pods: [web0, bare], ledger: granted, record: planned, budgets: [locked()] },
@@ -113,7 +117,7 @@ const rows: Record<string, { given: Scenario; then: Outcome }> = {
       reason: 'PodHasNoController',
       phase: 'Waiting',
       blockedBy: [bareWaits],
-      steps: ['unlock shop/web', 'release under 1'],
+      steps: ['unlock shop/web', 'step back under 1, aside always'],
     },
   },
   'a bare pod that comes when the drain has begun is not evicted, nor is anything else until somebody says so': {
@@ -129,12 +133,18 @@ const rows: Record<string, { given: Scenario; then: Outcome }> = {
     then: { reason: 'PodsLeaving', phase: 'Draining', blockedBy: ['pod/shop/batch: PodIsLeaving, kubelet of node-a'] },
   },
   'locks that cannot be had are waited for when giving them up would destroy the pod that was to stay': {
-    given: { nowMs: late, pods: [stayer], budgets: [exhausted] },
-    then: { reason: 'BudgetExhausted', phase: 'Waiting', blockedBy: ['pdb/shop/web: BudgetExhausted, its own pods'] },
+    given: { nowMs: late, record: firstForLong, pods: [stayer], budgets: [exhausted] },
+    then: {
+      reason: 'BudgetExhausted',
+      phase: 'Waiting',
+      blockedBy: ['pdb/shop/web: BudgetExhausted, its own pods'],
+      steps: ['queue for node/node-a, pdb/shop/web, aside always'],
+    },
   },
   'they are given up where that loss was asked for': {
     given: {
       nowMs: late,
+      record: firstForLong,
       pods: [stayer],
       budgets: [exhausted],
       request: { accepts: ['force', 'deleteEmptyDirData'] },

@@ -5,6 +5,7 @@ import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import type { BudgetReference, PodReference } from '../../../shared/object-references.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import type { StorageFacts } from '../../../shared/storage-facts.ts'
+import type { LimitFacts } from './maintenance-limits.ts'
 
 /** Everything that is seen before the next steps of one disruption are decided. */
 export interface DisruptionSnapshot {
@@ -22,6 +23,8 @@ export interface DisruptionSnapshot {
   readonly ledger: Observed<Ledger>
   /** For every storage cluster with daemons on the node. */
   readonly storage: readonly StorageFacts[]
+  /** Limits on nodes in maintenance that count the node. */
+  readonly limits: Observed<readonly LimitFacts[]>
   readonly settings: DrainLockSettings
 }
 
@@ -78,6 +81,10 @@ export interface DisruptionRecord {
   readonly hasFallenBack: boolean
   /** When a lock by annotation was taken, for `settle`. */
   readonly lockedAtMs: number | undefined
+  /** Since when nothing in the ledger stands in its way; undefined while something does. */
+  readonly firstInQueueSinceMs: number | undefined
+  /** For how long that was so before. */
+  readonly firstInQueueMs: number
 }
 
 export interface NodeFacts {

@@ -12,6 +12,7 @@ import { budgetKey } from '../../../ledger/rules/keys.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import type { LedgerStore } from '../../../ledger/store/ledger-store.ts'
 import type { DisruptionLedger } from '../../../shared/kinds/disruption-ledger.ts'
+import type { DisruptionPolicy } from '../../../shared/kinds/disruption-policy.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import type { BudgetReference } from '../../../shared/object-references.ts'
 import type { Observed } from '../../../shared/observed.ts'
@@ -19,6 +20,7 @@ import type { StorageFacts } from '../../../shared/storage-facts.ts'
 import { parseRequest } from '../apply/record.ts'
 import { holdAnnotation, parseBudgetHold } from '../domain/budget-hold.ts'
 import type { DisruptionWarning } from '../domain/decision.ts'
+import type { CountedNode, LimitFacts } from '../domain/maintenance-limits.ts'
 import type { BudgetFacts, DisruptionSnapshot, PodFacts, RequestView } from '../domain/snapshot.ts'
 import type { ObserveKeysPorts } from './keys.ts'
 import {
@@ -34,7 +36,8 @@ export interface DisruptionViews {
   /** Indexed by `node`. */
   readonly disruptions: WatchView<NodeDisruption>
   readonly ledgers: WatchView<DisruptionLedger>
-  readonly nodes: WatchView<Pick<HostNode, 'name'>>
+  readonly nodes: WatchView<CountedNode>
+  readonly policies: WatchView<DisruptionPolicy>
   /** Indexed by `node`. */
   readonly pods: WatchView<HostedPod>
   /** Indexed by `namespace`. */
@@ -42,6 +45,8 @@ export interface DisruptionViews {
 }
 
 export interface ObserveDisruptionPorts extends Pick<ObserveKeysPorts, 'observeStorage'> {
+  /** The limits on nodes in maintenance that count the node. */
+  readonly observeLimits: (nodeName: string) => Observed<readonly LimitFacts[]>
   readonly api: Pick<KubeApi, 'get' | 'list'>
   readonly clock: Pick<Clock, 'now'>
   readonly views: Pick<DisruptionViews, 'pods' | 'budgets'>
@@ -89,6 +94,7 @@ export async function observeDisruption(
     ),
     ledger,
     storage,
+    limits: ports.observeLimits(request.nodeName),
     settings,
     faults: [...requestFaults(object), ...budgets.flatMap(budgetFaults)],
   }

@@ -30,6 +30,7 @@ export function planDisruption(snapshot: DisruptionSnapshot): DisruptionPlan {
   const { request, node, storage } = snapshot
   const { reason, explanation, blockedBy, warnings } = decideDisruption(snapshot)
   const plan = podPlanOf(snapshot)
+  const limits = snapshot.limits.known ? snapshot.limits.value : []
   const names = (pods: readonly PodReference[]) => pods.map(({ namespace, name }) => `${namespace}/${name}`)
   return {
     node: request.nodeName,
@@ -40,7 +41,7 @@ export function planDisruption(snapshot: DisruptionSnapshot): DisruptionPlan {
     stays: names(plan.stays),
     leaves: names(plan.leaves),
     leaving: names(plan.going),
-    keys: node === undefined ? [] : claimsFor(node, storage, plan.locks).map(({ key }) => key),
+    keys: node === undefined ? [] : [...claimsFor(node, storage, plan.locks), ...limits].map(({ key }) => key),
     blockedBy,
     warnings,
   }

@@ -1,4 +1,5 @@
-import type { LedgerEntry, Ticket } from '../../../ledger/rules/ledger.ts'
+import type { LedgerEntry } from '../../../ledger/rules/ledger.ts'
+import type { Ticket } from '../../../ledger/rules/queue.ts'
 import { storageKey } from '../../../ledger/rules/storage-arbiter.ts'
 import type { StorageClaim } from '../../../ledger/rules/storage-claim.ts'
 import { updateRequestId } from '../../../ledger/rules/update-request.ts'

@@ -3,7 +3,7 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { buildCustomResourceDefinitions } from '../../../deploy/custom-resource-definitions.ts'
 import { type DisruptionLedger, disruptionLedgers, ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
-import type { Claim } from '../../rules/ledger.ts'
+import type { Claim } from '../../rules/claim.ts'
 
 const definitions = {
   group: 'apiextensions.k8s.io',

@@ -1,6 +1,8 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import type { Claim } from '../../../../ledger/rules/claim.ts'
 import type { DrainLockSettings } from '../../../../ledger/rules/drain-lock-settings.ts'
 import { type EntryState, emptyLedger, type Ledger, type LedgerEntry } from '../../../../ledger/rules/ledger.ts'
+import type { Aside } from '../../../../ledger/rules/queue.ts'
 import { known, type Observed, unknown } from '../../../../shared/observed.ts'
 import type { StorageFacts } from '../../../../shared/storage-facts.ts'
 import type { DisruptionDecision, DisruptionStep } from '../decision.ts'
@@ -38,6 +40,8 @@ export const blank: DisruptionRecord = {
   bootIDAfter: undefined,
   hasFallenBack: false,
   lockedAtMs: undefined,
+  firstInQueueSinceMs: undefined,
+  firstInQueueMs: 0,
 }
 
 export const ours = 'nodedisruption/reboot-a'
@@ -153,6 +157,7 @@ export interface Scenario {
   /** Text: it is unknown, for this reason. */
   readonly ledger?: Ledger | string
   readonly storage?: readonly StorageFacts[]
+  readonly limits?: DisruptionSnapshot['limits']
   readonly settings?: Partial<DrainLockSettings>
 }
 
@@ -185,14 +190,27 @@ export function tell(scenario: Scenario = {}): DisruptionSnapshot {
     budgets: scenario.budgets ?? [web],
     ledger,
     storage: scenario.storage ?? [],
+    limits: scenario.limits ?? known([]),
     settings: { ...settings, ...scenario.settings },
   }
+}
+
+function claimsInWords(claims: readonly Claim[]): string {
+  return claims.map(({ key, scope }) => (scope === '' ? key : `${key} in ${scope}`)).join(', ')
+}
+
+function asideInWords(aside: Aside | undefined): string {
+  return aside === undefined ? '' : `, aside ${aside.toLowerCase()}`
 }
 
 export function stepInWords(step: DisruptionStep): string {
   switch (step.step) {
     case 'take':
-      return `take ${step.claims.map(({ key, scope }) => (scope === '' ? key : `${key} in ${scope}`)).join(', ')}`
+      return `take ${claimsInWords(step.claims)}`
+    case 'queue':
+      return `queue for ${claimsInWords(step.claims)}${asideInWords(step.aside)}`
+    case 'step-back':
+      return `step back under ${step.epoch}${asideInWords(step.aside)}`
     case 'record':
       return `record ${step.record.phase}`
     case 'lock':

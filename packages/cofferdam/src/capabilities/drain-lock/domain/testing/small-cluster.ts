@@ -4,12 +4,14 @@ import {
   adopt,
   breakLocks,
   emptyLedger,
+  enqueue,
   grant,
   intend,
   type Ledger,
   type LedgerChange,
   release,
   renew,
+  stepBack,
   withdraw,
 } from '../../../../ledger/rules/ledger.ts'
 import type { PodReference } from '../../../../shared/object-references.ts'
@@ -311,6 +313,7 @@ export class SmallCluster {
         })),
       budgets: this.apps.map((app) => this.#budget(app)),
       ledger: known(this.ledger),
+      limits: known([]),
       storage: [],
       settings,
     }
@@ -347,6 +350,12 @@ export class SmallCluster {
         this.ledger = answer.ledger
         return answer.granted
       }
+      case 'queue': {
+        const { claims, aside } = step
+        const by = { requestId: id, holder: this.#holder(request), claims, now: rfc3339(this.nowMs) }
+        this.ledger = enqueue(this.ledger, { ...by, ...(aside === undefined ? {} : { aside }) })
+        return true
+      }
       case 'adopt': {
         const adopted = adopt(this.ledger, { requestId: id, holder: this.#holder(request) })
         this.ledger = adopted?.ledger ?? this.ledger
@@ -356,6 +365,10 @@ export class SmallCluster {
         return this.#change(renew(this.ledger, { requestId: id, epoch: step.epoch }))
       case 'release':
         return this.#change(release(this.ledger, { requestId: id, epoch: step.epoch }))
+      case 'step-back': {
+        const { epoch, aside } = step
+        return this.#change(stepBack(this.ledger, { requestId: id, epoch, ...(aside === undefined ? {} : { aside }) }))
+      }
       case 'intend':
         return this.#change(intend(this.ledger, { requestId: id, epoch: step.epoch, bootID: step.bootID }))
       case 'withdraw':

@@ -1,0 +1,66 @@
+import type { Claim } from '../../../ledger/rules/claim.ts'
+import { nodeKey } from '../../../ledger/rules/keys.ts'
+import type { Ledger } from '../../../ledger/rules/ledger.ts'
+import { notKnownYet, waitingSince } from './claims.ts'
+import type { DisruptionBlocker } from './decision.ts'
+import type { DisruptionView } from './disruption-view.ts'
+import type { AwayNode, LimitFacts } from './maintenance-limits.ts'
+
+/** What limits ask of a request: places to be held in the ledger, and what takes the last of them without asking. */
+export interface LimitAnswer {
+  readonly claims: readonly Claim[]
+  readonly blockers: readonly DisruptionBlocker[]
+}
+
+/**
+ * Places of limits. A node that is away without a request takes a place too: cordoned by hand, drained by another tool, or dead.
+ *
+ * Break-glass passes over every limit but the majority of etcd.
+ * Fails closed: where nodes or the policy cannot be read, nothing begins.
+ */
+export function limitAnswer(view: DisruptionView): LimitAnswer {
+  const { limits } = view.snapshot
+  if (!limits.known) {
+    const common = { object: 'disruptionpolicy/cluster', holder: 'not known', since: waitingSince(view) }
+    return { claims: [], blockers: [{ ...common, reason: 'PolicyUnknown', wayOut: notKnownYet(limits.why) }] }
+  }
+  const claims: Claim[] = []
+  const blockers: DisruptionBlocker[] = []
+  for (const facts of limits.value) {
+    const most = view.breaksGlass ? facts.etcdSpares : facts.most
+    if (most === undefined) continue
+    const away = awayUnasked(facts, view.ledger).filter(({ isReady }) => !(view.breaksGlass && isReady))
+    const left = most - away.length
+    if (left > 0) claims.push({ key: facts.key, uid: '', scope: '', most: left })
+    else blockers.push(limitBlocker(view, { ...facts, most, away }))
+  }
+  return { claims, blockers }
+}
+
+/** Nodes that are away, and for which no request holds a place of this limit. */
+function awayUnasked({ key, away }: LimitFacts, { entries }: Ledger): readonly AwayNode[] {
+  const holders = new Set(entries.filter((entry) => entry.key === key).map(({ requestId }) => requestId))
+  const held = new Set(entries.filter(({ requestId }) => holders.has(requestId)).map((entry) => entry.key))
+  return away.filter(({ name }) => !held.has(nodeKey(name)))
+}
+
+const mostNamed = 5
+
+function limitBlocker(
+  view: DisruptionView,
+  { key, most, away }: Pick<LimitFacts, 'key' | 'most' | 'away'>,
+): DisruptionBlocker {
+  const named = away.slice(0, mostNamed).map(({ name, isReady }) => `${name} (${isReady ? 'closed' : 'not Ready'})`)
+  const more = away.length > mostNamed ? ` and ${away.length - mostNamed} more` : ''
+  const wayOut =
+    most === 0
+      ? 'Maintenance is stopped: the limit is 0 in disruptionpolicy/cluster.'
+      : `It allows ${most} ${most === 1 ? 'node' : 'nodes'} in maintenance at once, and ${away.length} ${away.length === 1 ? 'is' : 'are'} away without a request. Bring back or uncordon what is not needed away, or raise the limit in disruptionpolicy/cluster.`
+  return {
+    object: key,
+    holder: away.length === 0 ? 'disruptionpolicy/cluster' : `${named.join(', ')}${more}`,
+    since: waitingSince(view),
+    reason: 'MaintenanceLimit',
+    wayOut,
+  }
+}
