@@ -26,6 +26,8 @@ export interface LonghornIndex {
   replicasOn(node: string): readonly ReplicaView[]
   /** All of them, inactive ones too. None for the volume '': it is not one volume but unknown. */
   replicasOf(volume: string): readonly ReplicaView[]
+  /** The same, and under '' those that name no volume. */
+  replicasNaming(volume: string): readonly ReplicaView[]
   /** The active ones: an inactive one is a double over the data of another, and no copy. */
   copiesOf(volume: string): readonly ReplicaView[]
   instanceManagersOn(node: string): readonly InstanceManagerView[]
@@ -104,6 +106,10 @@ export class IndexedSnapshot implements LonghornIndex {
 
   replicasOf(volume: string): readonly ReplicaView[] {
     return volume === '' ? [] : this.#byVolume.of(volume)
+  }
+
+  replicasNaming(volume: string): readonly ReplicaView[] {
+    return this.#byVolume.of(volume)
   }
 
   copiesOf(volume: string): readonly ReplicaView[] {
