@@ -66,9 +66,17 @@ export function createLonghornJudge(): LonghornJudge {
 
   function judgeTouched(touched: Touched): void {
     for (const name of touched.volumes) judgeVolume(name)
-    const { nodes, volumes } = settleInOrder(touched)
-    for (const name of volumes) replicas.judge(settled, name)
-    judgePlaces(nodes)
+    const { nodes, volumes, neighbours } = settleInOrder(touched)
+    const concerned = new Set(nodes)
+    for (const name of volumes) for (const { node } of replicas.judge(settled, name)) concerned.add(node)
+    for (const name of neighbours) if (isAskedNow(name)) concerned.add(name)
+    judgePlaces(concerned)
+  }
+
+  /** Such a node is explained too, in words about volumes that it has a part in. */
+  function isAskedNow(name: string): boolean {
+    const node = index.nodes.get(name)
+    return node !== undefined && isAsked(node)
   }
 
   function judgeVolume(name: string): void {
@@ -91,23 +99,28 @@ export function createLonghornJudge(): LonghornJudge {
     if (isOneNew || places.size !== before) order = [...places.keys()].sort()
   }
 
-  /** Where the budgets of a node come out differently, its volumes are judged again, and nodes that share them are settled after it. */
-  function settleInOrder(touched: Touched): Pick<Touched, 'nodes' | 'volumes'> {
-    const [nodes, volumes] = [new Set(touched.nodes), new Set(touched.volumes)]
-    const pending = [...nodes].sort()
+  /** Where the budgets of a node come out differently, its volumes are touched, and nodes that share them are settled after it. */
+  function settleInOrder(touched: Touched): Touched {
+    const [nodes, volumes, neighbours] = [
+      new Set(touched.nodes),
+      new Set(touched.volumes),
+      new Set([...touched.nodes, ...touched.neighbours]),
+    ]
+    const pending = [...neighbours].sort()
     for (let at = 0; at < pending.length; at += 1) {
       const name = pending[at] as string
       if (!settleBudgets(name)) continue
+      nodes.add(name)
       for (const { volume } of index.replicasOn(name)) {
         volumes.add(volume)
         for (const { node } of index.replicasOf(volume)) {
-          if (nodes.has(node)) continue
-          nodes.add(node)
+          if (neighbours.has(node)) continue
+          neighbours.add(node)
           if (node > name) pending.splice(placeAfter(pending, at, node), 0, node)
         }
       }
     }
-    return { nodes, volumes }
+    return { ...touched, nodes, volumes, neighbours }
   }
 
   /** Whether anything came out differently. Without autoscaling only cordoned nodes let budgets go, and those protect nothing. */

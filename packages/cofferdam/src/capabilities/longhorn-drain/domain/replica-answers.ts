@@ -8,7 +8,7 @@ import { type ReplicaHold, replicaHold } from './replica-hold.ts'
 import type { LonghornNodeView, ReplicaView } from './snapshot.ts'
 
 /** All that is decided about one replica. */
-interface ReplicaAnswer {
+export interface ReplicaAnswer {
   readonly name: string
   readonly node: string
   readonly replica: ReplicaView
@@ -53,16 +53,18 @@ export class ReplicaAnswers {
     return this.#byNode.of(node).flatMap(({ eviction }) => eviction ?? [])
   }
 
-  judge(so: SettledSoFar, volume: string): void {
-    for (const answer of this.#byVolume.get(volume) ?? []) this.#byNode.remove(answer)
-    this.#byVolume.delete(volume)
-    const answers: ReplicaAnswer[] = []
+  /** What there was to say of the replicas of a volume, and what there is. */
+  judge(so: SettledSoFar, volume: string): readonly ReplicaAnswer[] {
+    const before = this.#byVolume.get(volume) ?? []
+    const after: ReplicaAnswer[] = []
     for (const replica of so.index.replicasNaming(volume)) {
       const answer = replicaAnswer(so, replica)
-      if (answer !== undefined) answers.push(answer)
+      if (answer !== undefined) after.push(answer)
     }
-    if (answers.length === 0) return
-    for (const answer of answers) this.#byNode.add(answer)
-    this.#byVolume.set(volume, answers)
+    for (const answer of before) this.#byNode.remove(answer)
+    for (const answer of after) this.#byNode.add(answer)
+    if (after.length > 0) this.#byVolume.set(volume, after)
+    else this.#byVolume.delete(volume)
+    return before.length === 0 ? after : [...before, ...after]
   }
 }
