@@ -4,6 +4,7 @@ export function changedItems<T>(
   after: readonly T[],
 ): { readonly removed: readonly T[]; readonly added: readonly T[] } {
   if (before === after) return { removed: [], added: [] }
+  if (before.length === 0 || after.length === 0) return { removed: before, added: after }
   const shorter = Math.min(before.length, after.length)
   let start = 0
   while (start < shorter && before[start] === after[start]) start += 1

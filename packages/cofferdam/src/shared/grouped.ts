@@ -15,7 +15,7 @@ export class Grouped<T extends { readonly name: string }> {
     for (const key of this.#keysOf(item)) {
       const group = this.#groups.get(key)
       if (group === undefined) this.#groups.set(key, [item])
-      else group.splice(placeOf(group, item.name), 0, item)
+      else insert(group, item)
     }
   }
 
@@ -28,6 +28,13 @@ export class Grouped<T extends { readonly name: string }> {
       else group.splice(at, 1)
     }
   }
+}
+
+/** What is listed comes in order as a rule, and then belongs at the end. */
+function insert<T extends { readonly name: string }>(group: T[], item: T): void {
+  const last = group.at(-1)
+  if (last !== undefined && last.name < item.name) group.push(item)
+  else group.splice(placeOf(group, item.name), 0, item)
 }
 
 function placeOf(group: readonly { readonly name: string }[], name: string): number {

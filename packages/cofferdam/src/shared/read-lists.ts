@@ -16,22 +16,35 @@ export class ListReader<T extends object, V> {
   read(items: readonly T[], stamp: readonly unknown[], parse: (item: T) => Parsed<V>): ReadList<V> {
     const isStampSame = areSame(stamp, this.#stamp)
     if (isStampSame && areSame(items, this.#items)) return this.#result
-    const [before, known] = [this.#items, this.#parsed]
-    const parsed = items.map((item, at) =>
-      isStampSame && item === before[at] ? (known[at] as Parsed<V>) : parse(item),
-    )
-    const views: V[] = []
-    const unreadable: UnreadableObject[] = []
-    for (const one of parsed) {
-      if ('view' in one) views.push(one.view)
-      else unreadable.push(one.unreadable)
+    const before = this.#items
+    const parsed = this.#parsed.slice(0, items.length)
+    const views = this.#result.views.slice(0, items.length)
+    // As long as all can be read, views stand where their objects do.
+    let isEachReadable = this.#result.unreadable.length === 0
+    for (let at = 0; at < items.length; at += 1) {
+      const item = items[at] as T
+      if (isStampSame && item === before[at]) continue
+      const one = parse(item)
+      parsed[at] = one
+      if ('view' in one) views[at] = one.view
+      else isEachReadable = false
     }
     this.#items = items
     this.#stamp = stamp
     this.#parsed = parsed
-    this.#result = { views, unreadable }
+    this.#result = isEachReadable ? { views, unreadable: [] } : collect(parsed)
     return this.#result
   }
+}
+
+function collect<V>(parsed: readonly Parsed<V>[]): ReadList<V> {
+  const views: V[] = []
+  const unreadable: UnreadableObject[] = []
+  for (const one of parsed) {
+    if ('view' in one) views.push(one.view)
+    else unreadable.push(one.unreadable)
+  }
+  return { views, unreadable }
 }
 
 /** Something made of a list, made anew only when an element of the list changes. */

@@ -26,20 +26,16 @@ export interface NodeState {
  */
 export function budgetAnswers(index: LonghornIndex, nodeName: string, state: NodeState): BudgetAnswer[] {
   return index.instanceManagersOn(nodeName).map((manager) => {
-    const answer = answerFor(index, manager, state)
-    return {
-      instanceManager: manager.name,
-      node: nodeName,
-      hold: holdFor(index, manager, { ...state, ...answer }),
-      ...answer,
-    }
+    const { wanted, reason, explanation } = answerFor(index, manager, state)
+    const hold = holdFor(index, manager, { wanted, reasons: state.reasons })
+    return { instanceManager: manager.name, node: nodeName, wanted, hold, reason, explanation }
   })
 }
 
 function holdFor(
   { longhornBudgets }: LonghornIndex,
   { name, type }: InstanceManagerView,
-  { reasons, wanted }: NodeState & Answer,
+  { reasons, wanted }: Pick<NodeState, 'reasons'> & Pick<Answer, 'wanted'>,
 ): BudgetAnswer['hold'] {
   if (wanted === 'leave') return 'welcome'
   if (wanted === 'absent') return 'needless'

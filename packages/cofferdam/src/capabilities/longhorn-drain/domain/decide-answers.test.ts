@@ -113,6 +113,19 @@ describe('what holds a node is told with the replica, the volume, its user, what
     )
   })
 
+  it('for a last copy: that only a taint closes the node of another, on which nobody would find a cordon', () => {
+    const taint = { key: 'karpenter.sh/disrupted', tool: 'Karpenter' }
+    const tainted = { isCordoned: true, closing: { isCordoned: false, taint, unreadable: undefined } }
+    const both = { isCordoned: true, closing: { isCordoned: true, taint, unreadable: undefined } }
+    const { nodes } = decide({
+      nodes: { n1: cordoned, n2: tainted, n3: both },
+      volumes: { db: { copies: { n1: 'healthy', n2: 'healthy', n3: 'healthy' } } },
+    })
+    expect(nodes[0]?.explanation).toBe(
+      'Replica db-n1 is the last protected copy of volume db: db-n2 on n2 is on a node closed by taint karpenter.sh/disrupted (Karpenter), db-n3 on n3 is on a cordoned node.',
+    )
+  })
+
   it('for what moves: which copy is built and how far it is, and how many bytes are left of what has begun', () => {
     const flagged = { isEvictionRequested: true }
     const { nodes } = decide({

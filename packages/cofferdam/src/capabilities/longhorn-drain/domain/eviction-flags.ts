@@ -10,21 +10,24 @@ interface Flag {
   readonly why: string
 }
 
-/** For each replica on the node whose flag is up or should change. A node that is not known keeps all flags as they are. */
-export function evictionAnswers(so: SettledSoFar, node: LonghornNodeView): EvictionAnswer[] {
-  if (so.index.unreadableObjects.has(`node/${node.name}`)) return []
-  const answers: EvictionAnswer[] = []
-  const isOneToAsk =
-    node.isEvictionAsked || isEmptied(so.index.settings, node) || node.disks.some((disk) => disk.isEvictionAsked)
-  for (const replica of so.index.replicasOn(node.name)) {
-    // An inactive one goes or becomes active when its volume has settled, and is judged then.
-    if (!replica.isActive || (!isOneToAsk && !replica.isEvictionRequested)) continue
-    const { isRequested, event, why } = flagOf(so, node, replica)
-    const changes = isRequested !== replica.isEvictionRequested
-    if (!isRequested && !changes) continue
-    answers.push({ replica: replica.name, node: node.name, isRequested, event, changes, explanation: why })
-  }
-  return answers
+/** For a replica on the node whose flag is up or should change. A node that is not known keeps all flags as they are. */
+export function evictionAnswer(
+  so: SettledSoFar,
+  node: LonghornNodeView,
+  replica: ReplicaView,
+): EvictionAnswer | undefined {
+  // An inactive one goes or becomes active when its volume has settled, and is judged then.
+  if (!replica.isActive || !(replica.isEvictionRequested || isOneAsked(so.index.settings, node))) return undefined
+  if (so.index.unreadableObjects.has(`node/${node.name}`)) return undefined
+  const { isRequested, event, why } = flagOf(so, node, replica)
+  const changes = isRequested !== replica.isEvictionRequested
+  if (!isRequested && !changes) return undefined
+  return { replica: replica.name, node: node.name, isRequested, event, changes, explanation: why }
+}
+
+/** Whether any replica of the node may have to leave. */
+function isOneAsked(settings: Pick<LonghornDrainSettings, 'trigger'>, node: LonghornNodeView): boolean {
+  return node.isEvictionAsked || isEmptied(settings, node) || node.disks.some((disk) => disk.isEvictionAsked)
 }
 
 function flagOf(so: SettledSoFar, node: LonghornNodeView, replica: ReplicaView): Flag {

@@ -1,13 +1,13 @@
 import { budgetAnswers } from './budget-answers.ts'
 import type { BudgetAnswer, EvictionAnswer, LonghornDecision, NodeAnswer } from './decision.ts'
-import { evictionAnswers } from './eviction-flags.ts'
 import { explainPlaces } from './explain-places.ts'
 import { IndexedSnapshot, type Touched } from './longhorn-index.ts'
 import { reasonsToHold } from './longhorn-rule.ts'
-import { nodeAnswer } from './node-answer.ts'
+import { isAsked, nodeAnswer } from './node-answer.ts'
 import { isManagerHeld, isNodeHeld, nodeHolds } from './node-holds.ts'
 import { clusterProblems, volumeProblems } from './problems.ts'
 import type { SettledSoFar } from './protection.ts'
+import { ReplicaAnswers } from './replica-answers.ts'
 import { isSeenClosed } from './seen-closing.ts'
 import type { InstanceManagerView, LonghornNodeView, LonghornSnapshot } from './snapshot.ts'
 import { decideSurplus } from './surplus-replicas.ts'
@@ -40,75 +40,87 @@ export function createLonghornJudge(): LonghornJudge {
   const released = new Set<string>()
   const planned = new Set<string>()
   const settled: SettledSoFar = { index, released, planned, surplus }
+  let replicas = new ReplicaAnswers()
   let order: readonly string[] = []
 
   return {
     decide(snapshot) {
       const touched = index.update(snapshot)
-      const nodes = new Set(touched.nodes)
-      judgeVolumes(snapshot, touched, nodes)
       if (touched.isEverything) judgeEverything(snapshot)
-      else judgeNodes(nodes)
+      else judgeTouched(touched)
       return assemble()
     },
   }
 
-  function judgeVolumes(snapshot: LonghornSnapshot, touched: Touched, nodes: Set<string>): void {
-    if (touched.isEverything) {
-      surplusByVolume.clear()
-      keptByVolume.clear()
-      problemsByVolume.clear()
-      surplus.clear()
-    }
-    const names = touched.isEverything
-      ? new Set([...index.volumes.keys(), ...snapshot.replicas.map(({ volume }) => volume)])
-      : touched.volumes
-    for (const name of names) {
-      const before = surplusByVolume.get(name) ?? []
-      const { remove: after, kept } = decideSurplus(index, name)
-      for (const replica of before) surplus.delete(replica)
-      for (const replica of after) surplus.add(replica)
-      put(surplusByVolume, name, after)
-      put(keptByVolume, name, kept === undefined ? [] : [{ volume: name, explanation: kept }])
-      put(problemsByVolume, name, volumeProblems(index, name))
-      if (before.length > 0 || after.length > 0) for (const { node } of index.replicasOf(name)) nodes.add(node)
-    }
-  }
-
   function judgeEverything(snapshot: LonghornSnapshot): void {
-    places.clear()
-    released.clear()
-    planned.clear()
-    const names = new Set([...index.nodes.keys(), ...snapshot.instanceManagers.map(({ node }) => node)])
-    order = [...names].sort()
+    for (const all of [surplusByVolume, keptByVolume, problemsByVolume, places]) all.clear()
+    for (const all of [surplus, released, planned]) all.clear()
+    replicas = new ReplicaAnswers()
+    const volumes = new Set([...index.volumes.keys(), ...snapshot.replicas.map(({ volume }) => volume)])
+    for (const name of volumes) judgeVolume(name)
+    order = [...new Set([...index.nodes.keys(), ...snapshot.instanceManagers.map(({ node }) => node)])].sort()
     for (const name of order) settleBudgets(name)
+    for (const name of volumes) replicas.judge(settled, name)
     for (const name of order) places.set(name, judgePlace(name))
   }
 
-  function judgeNodes(touched: Set<string>): void {
+  function judgeTouched(touched: Touched): void {
+    for (const name of touched.volumes) judgeVolume(name)
+    const { nodes, volumes, neighbours } = settleInOrder(touched)
+    const concerned = new Set(nodes)
+    for (const name of volumes) for (const { node } of replicas.judge(settled, name)) concerned.add(node)
+    for (const name of neighbours) if (isAskedNow(name)) concerned.add(name)
+    judgePlaces(concerned)
+  }
+
+  /** Such a node is explained too, in words about volumes that it has a part in. */
+  function isAskedNow(name: string): boolean {
+    const node = index.nodes.get(name)
+    return node !== undefined && isAsked(node)
+  }
+
+  function judgeVolume(name: string): void {
+    const before = surplusByVolume.get(name) ?? []
+    const { remove: after, kept } = decideSurplus(index, name)
+    for (const replica of before) surplus.delete(replica)
+    for (const replica of after) surplus.add(replica)
+    put(surplusByVolume, name, after)
+    put(keptByVolume, name, kept === undefined ? [] : [{ volume: name, explanation: kept }])
+    put(problemsByVolume, name, volumeProblems(index, name))
+  }
+
+  function judgePlaces(names: ReadonlySet<string>): void {
     const before = places.size
-    const isOneNew = [...touched].some((name) => !places.has(name))
-    for (const name of settleInOrder(touched)) {
+    const isOneNew = [...names].some((name) => !places.has(name))
+    for (const name of names) {
       places.delete(name)
       if (index.nodes.has(name) || index.instanceManagersOn(name).length > 0) places.set(name, judgePlace(name))
     }
     if (isOneNew || places.size !== before) order = [...places.keys()].sort()
   }
 
-  /** Where the budgets of a node come out differently, those that share volumes with it are settled again after it. */
-  function settleInOrder(touched: ReadonlySet<string>): ReadonlySet<string> {
-    const all = new Set(touched)
-    const pending = [...touched].sort()
+  /** Where the budgets of a node come out differently, its volumes are touched, and nodes that share them are settled after it. */
+  function settleInOrder(touched: Touched): Touched {
+    const [nodes, volumes, neighbours] = [
+      new Set(touched.nodes),
+      new Set(touched.volumes),
+      new Set([...touched.nodes, ...touched.neighbours]),
+    ]
+    const pending = [...neighbours].sort()
     for (let at = 0; at < pending.length; at += 1) {
       const name = pending[at] as string
       if (!settleBudgets(name)) continue
-      for (const { node } of index.replicasOn(name).flatMap(({ volume }) => index.replicasOf(volume))) {
-        if (all.has(node)) continue
-        all.add(node)
-        if (node > name) pending.splice(placeAfter(pending, at, node), 0, node)
+      nodes.add(name)
+      for (const { volume } of index.replicasOn(name)) {
+        volumes.add(volume)
+        for (const { node } of index.replicasOf(volume)) {
+          if (neighbours.has(node)) continue
+          neighbours.add(node)
+          if (node > name) pending.splice(placeAfter(pending, at, node), 0, node)
+        }
       }
     }
-    return all
+    return { ...touched, nodes, volumes, neighbours }
   }
 
   /** Whether anything came out differently. Without autoscaling only cordoned nodes let budgets go, and those protect nothing. */
@@ -141,10 +153,10 @@ export function createLonghornJudge(): LonghornJudge {
       const state = { node, isHeld: true, reasons: undefined, answer: undefined }
       return { budgets: budgetAnswers(index, name, state), evictions: [], nodes: [] }
     }
-    const evictions = evictionAnswers(settled, node)
-    const isAsked = node.isCordoned || node.isDraining
-    const holds = isAsked || index.settings.mode === 'hold' ? nodeHolds(settled, name) : undefined
-    const answer = isAsked && holds !== undefined ? nodeAnswer(settled, node, { holds, evictions }) : undefined
+    const evictions = replicas.evictionsOn(name)
+    const isKnown = isAsked(node) || index.settings.mode === 'hold'
+    const holds = isKnown ? nodeHolds(index, name, replicas.heldOn(name)) : undefined
+    const answer = isAsked(node) && holds !== undefined ? nodeAnswer(settled, node, { holds, evictions }) : undefined
     const reasons = holds === undefined ? undefined : reasonsToHold(index, node, holds)
     const isHeld = isHeldAsSettled(name)
     return {

@@ -26,6 +26,8 @@ export interface LonghornIndex {
   replicasOn(node: string): readonly ReplicaView[]
   /** All of them, inactive ones too. None for the volume '': it is not one volume but unknown. */
   replicasOf(volume: string): readonly ReplicaView[]
+  /** The same, and under '' those that name no volume. */
+  replicasNaming(volume: string): readonly ReplicaView[]
   /** The active ones: an inactive one is a double over the data of another, and no copy. */
   copiesOf(volume: string): readonly ReplicaView[]
   instanceManagersOn(node: string): readonly InstanceManagerView[]
@@ -34,9 +36,15 @@ export interface LonghornIndex {
 /** What must be judged again. */
 export interface Touched {
   readonly isEverything: boolean
+  /** With a change of their own, or of what is on them. */
   readonly nodes: ReadonlySet<string>
+  /** With a change of their own, of a replica, or of what their replicas rest on. */
   readonly volumes: ReadonlySet<string>
+  /** Nodes that have replicas or engines of these volumes. */
+  readonly neighbours: ReadonlySet<string>
 }
+
+const everything: Touched = { isEverything: true, nodes: new Set(), volumes: new Set(), neighbours: new Set() }
 
 const nothing: LonghornSnapshot = {
   nowMs: 0,
@@ -106,6 +114,10 @@ export class IndexedSnapshot implements LonghornIndex {
     return volume === '' ? [] : this.#byVolume.of(volume)
   }
 
+  replicasNaming(volume: string): readonly ReplicaView[] {
+    return this.#byVolume.of(volume)
+  }
+
   copiesOf(volume: string): readonly ReplicaView[] {
     return volume === '' ? [] : this.#copies.of(volume)
   }
@@ -117,7 +129,6 @@ export class IndexedSnapshot implements LonghornIndex {
   /** Takes over a newer snapshot. Lists whose elements are the same objects in nearly the same order cost least. */
   update(after: LonghornSnapshot): Touched {
     const before = this.#seen
-    const [nodes, volumes] = [new Set<string>(), new Set<string>()]
     const replicas = changedItems(before.replicas, after.replicas)
     for (const replica of replicas.removed) this.#file(replica, 'remove')
     for (const replica of replicas.added) this.#file(replica, 'add')
@@ -132,12 +143,14 @@ export class IndexedSnapshot implements LonghornIndex {
     const isEverything = this.#isFirst || isReadingOther || !isSame(before.settings, after.settings)
     this.#seen = after
     this.#isFirst = false
+    if (isEverything) return everything
 
+    const [nodes, volumes, neighbours] = [new Set<string>(), new Set<string>(), new Set<string>()]
     const touchVolume = (volume: string): void => {
       if (volumes.has(volume)) return
       volumes.add(volume)
-      for (const { node } of this.#byVolume.of(volume)) nodes.add(node)
-      for (const { node } of this.#managersByEngine.of(volume)) nodes.add(node)
+      for (const { node } of this.#byVolume.of(volume)) neighbours.add(node)
+      for (const { node } of this.#managersByEngine.of(volume)) neighbours.add(node)
     }
     const touchNode = (node: string): void => {
       nodes.add(node)
@@ -163,7 +176,7 @@ export class IndexedSnapshot implements LonghornIndex {
       const manager = this.instanceManagers.get(name)
       if (manager !== undefined) touchManager(manager)
     }
-    return { isEverything, nodes, volumes }
+    return { isEverything, nodes, volumes, neighbours }
   }
 
   #file(replica: ReplicaView, verb: 'add' | 'remove'): void {

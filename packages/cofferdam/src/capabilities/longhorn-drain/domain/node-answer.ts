@@ -8,6 +8,11 @@ import type { SettledSoFar } from './protection.ts'
 import type { LonghornNodeView } from './snapshot.ts'
 import { withUnseenClosing } from './unseen-closing.ts'
 
+/** Whether it is a question at all. */
+export function isAsked({ isCordoned, isDraining }: LonghornNodeView): boolean {
+  return isCordoned || isDraining
+}
+
 /** May the node go, and if not, what holds it: engines first, since they hold it under every policy. */
 export function nodeAnswer(
   so: SettledSoFar,

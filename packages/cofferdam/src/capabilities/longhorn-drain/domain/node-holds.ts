@@ -13,23 +13,22 @@ export interface NodeHolds {
   readonly unreadable: readonly UnreadableObject[]
 }
 
-export function nodeHolds(so: SettledSoFar, node: string): NodeHolds {
-  const replicas = so.index.replicasOn(node).flatMap((replica) => {
-    const hold = standsForData(so.index, replica) ? replicaHold(so, replica) : undefined
-    return hold === undefined ? [] : [{ replica, hold }]
-  })
-  return { engines: enginesOn(so.index, node), replicas, unreadable: unreadableOn(so.index, node) }
+export function nodeHolds(index: LonghornIndex, node: string, replicas: NodeHolds['replicas']): NodeHolds {
+  return { engines: enginesOn(index, node), replicas, unreadable: unreadableOn(index, node) }
 }
 
-/** The same as a mere yes or no. */
+/** The same as a mere yes or no, while budgets are being settled. */
 export function isNodeHeld(so: SettledSoFar, node: string): boolean {
   const { index } = so
   if (enginesOn(index, node).length > 0 || unreadableOn(index, node).length > 0) return true
   const hasBudget = index.instanceManagersOn(node).some(({ name }) => index.budgets.has(name))
   return index
     .replicasOn(node)
-    .filter((replica) => standsForData(index, replica))
-    .some((replica) => (hasBudget ? replicaHold(so, replica) !== undefined : needsBudget(so, replica)))
+    .some(
+      (replica) =>
+        standsForData(index, replica) &&
+        (hasBudget ? replicaHold(so, replica) !== undefined : needsBudget(so, replica)),
+    )
 }
 
 /** A manager for engines alone guards nothing but its own engines; any other one guards all that the node has. */

@@ -71,6 +71,7 @@ export function createLonghornParser(): ParseLonghorn {
   const classesOfVolumes = new ListIndex(classesByHandle)
   const managedNodes = new ListIndex(nodesWithManager)
   const budgetNames = new ListIndex(namesOfBudgets)
+  const managerless = new ListIndex(countWithoutManager)
 
   return (objects) => {
     const settings = new Map(objects.settings.map((setting) => [setting.metadata.name, setting.value as unknown]))
@@ -118,7 +119,7 @@ export function createLonghornParser(): ParseLonghorn {
       manager: parseLonghornManager(objects),
       nowMs: objects.nowMs,
     })
-    const problems = [...drainSettings.problems, ...withoutManager(replicasRead.views, image)]
+    const problems = [...drainSettings.problems, ...withoutManager(image, () => managerless.of(replicasRead.views))]
     return {
       nowMs: objects.nowMs,
       settings: { ...drainSettings, problems },
@@ -205,10 +206,14 @@ function defaultManager(group: readonly InstanceManagerView[] | undefined, image
   return image === '' ? undefined : group?.find((manager) => manager.image === image)?.name
 }
 
+function countWithoutManager(replicas: readonly ReplicaView[]): number {
+  return replicas.filter((replica) => replica.instanceManager === undefined && isHealthy(replica)).length
+}
+
 /** For the problem that it is: what has no instance manager protects nothing. */
-function withoutManager(replicas: readonly ReplicaView[], image: unknown): string[] {
+function withoutManager(image: unknown, countReplicas: () => number): string[] {
   if (typeof image === 'string' && image !== '') return []
-  const count = replicas.filter((replica) => replica.instanceManager === undefined && isHealthy(replica)).length
+  const count = countReplicas()
   if (count === 0) return []
   const which = count === 1 ? 'one stopped replica protects' : `${count} stopped replicas protect`
   return [

@@ -1,5 +1,7 @@
+import { closingText } from '../../../shared/closed-node.ts'
 import type { LonghornIndex } from './longhorn-index.ts'
-import type { ReplicaView } from './snapshot.ts'
+import { isSeenClosed } from './seen-closing.ts'
+import type { LonghornNodeView, ReplicaView } from './snapshot.ts'
 
 /** Why a copy is nothing to rely on. */
 export type Weakness =
@@ -9,7 +11,7 @@ export type Weakness =
   | 'surplus'
   | 'unplaced'
   | 'node-gone'
-  | 'node-cordoned'
+  | 'node-closed'
   | 'node-silent'
   | 'manager-away'
   | 'budget-missing'
@@ -22,7 +24,7 @@ const sayings: Readonly<Record<Weakness, string>> = {
   surplus: 'is to be removed as one too many',
   unplaced: 'has no place yet',
   'node-gone': 'is on a node that is gone',
-  'node-cordoned': 'is on a cordoned node',
+  'node-closed': 'is on a cordoned node',
   'node-silent': 'is on a node that does not answer',
   'manager-away': 'has no running instance manager',
   'budget-missing': 'is not held by a budget',
@@ -119,7 +121,7 @@ function ownWeakness(index: LonghornIndex, copy: ReplicaView): Weakness | undefi
   if (copy.node === '') return 'unplaced'
   const node = index.nodes.get(copy.node)
   if (node === undefined || node.kubernetes === 'absent') return 'node-gone'
-  if (node.isCordoned) return 'node-cordoned'
+  if (node.isCordoned) return 'node-closed'
   const manager = copy.instanceManager === undefined ? undefined : index.instanceManagers.get(copy.instanceManager)
   return manager?.isRunning === true && manager.node === copy.node ? undefined : 'manager-away'
 }
@@ -134,13 +136,20 @@ export function hasCopyProtectedSoon(so: SettledSoFar, replica: ReplicaView): bo
   return so.index.copiesOf(replica.volume).some((copy) => copy.node !== replica.node && isProtectedSoon(so, copy))
 }
 
+/** A node may be closed by a taint alone, and then nobody finds a cordon on it. */
+function sayingOf(weakness: Weakness, node: LonghornNodeView | undefined): string {
+  const isUnseen = weakness === 'node-closed' && node?.closing !== undefined && !isSeenClosed(node)
+  return isUnseen ? `is on a node ${closingText(node.closing)}` : sayings[weakness]
+}
+
 /** Names the other copies and what is wrong with each. */
 export function explainOtherCopies(so: SettledSoFar, replica: ReplicaView): string {
   const others = so.index.copiesOf(replica.volume).filter(({ node }) => node !== replica.node)
   if (others.length === 0) return 'there is no copy on another node'
   const named = others.slice(0, 3).map((copy) => {
     const weakness = weaknessOf(so, copy)
-    return `${copy.name}${copy.node === '' ? '' : ` on ${copy.node}`} ${weakness === undefined ? 'is protected' : sayings[weakness]}`
+    const what = weakness === undefined ? 'is protected' : sayingOf(weakness, so.index.nodes.get(copy.node))
+    return `${copy.name}${copy.node === '' ? '' : ` on ${copy.node}`} ${what}`
   })
   return [...named, ...(others.length > 3 ? [`${others.length - 3} more`] : [])].join(', ')
 }
