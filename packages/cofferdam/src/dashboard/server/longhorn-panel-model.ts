@@ -1,4 +1,3 @@
-import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { ReplicaBlocker } from '../../capabilities/longhorn-drain/domain/decision.ts'
 import type { LonghornRule } from '../../capabilities/longhorn-drain/view/longhorn-answer.ts'
 import type { LonghornView } from '../../capabilities/longhorn-drain/view/longhorn-view.ts'
@@ -66,10 +65,23 @@ export function buildLonghornPanel(view: LonghornView): LonghornPanelModel {
     keeps: decision.budgets
       .filter(({ wanted }) => wanted === 'present')
       .map(({ instanceManager, node, reason }) => ({
-        budget: `${longhornNamespace}/${instanceManager}`,
+        budget: `${snapshot.namespace}/${instanceManager}`,
         node,
         reason,
       })),
+  }
+}
+
+/** Where nothing can be said of Longhorn but this. */
+export function buildProblemPanel(problem: string): LonghornPanelModel {
+  return {
+    id: 'longhorn',
+    mode: 'observe',
+    trigger: 'cordon',
+    volumes: { total: 0, healthy: 0, degraded: 0, faulted: 0, unknown: 0 },
+    problems: [{ object: 'longhorn', problem }],
+    places: [],
+    keeps: [],
   }
 }
 

@@ -10,13 +10,13 @@ import { observeLonghorn } from '../../capabilities/longhorn-drain/observe/obser
 import { openLonghornViews } from '../../capabilities/longhorn-drain/observe/views.ts'
 import { viewLonghorn } from '../../capabilities/longhorn-drain/view/longhorn-view.ts'
 import { openSharedViews } from '../../observe/shared-views.ts'
-import { buildLonghornPanel, type LonghornPanelModel } from './longhorn-panel-model.ts'
+import { buildLonghornPanel, buildProblemPanel, type LonghornPanelModel } from './longhorn-panel-model.ts'
 import { createSettledWatch, type SettledWatch } from './settled-watch.ts'
 
 /**
  * Follows all of Longhorn through the operator's own views, and shows what the drain policy makes of it. Without Longhorn it is empty.
  *
- * Fails closed: while one of its kinds has not been read there is no answer.
+ * Fails closed: while one of its kinds has not been read there is no answer, and where Longhorn is in several namespaces only that is shown.
  */
 export function createLonghornWatch(shared: {
   readonly api: KubeApi
@@ -35,7 +35,9 @@ export function createLonghornWatch(shared: {
   const observePanel = (): LonghornPanelModel | undefined => {
     dueMs = undefined
     if (!all.every(({ synced }) => synced) || [...views.nodes.list()].length === 0) return undefined
-    const view = viewLonghorn(parse(observeLonghorn(views, clock.now())), {}, judge.decide)
+    const found = observeLonghorn(views, clock.now())
+    if (!found.known) return buildProblemPanel(found.why)
+    const view = viewLonghorn(parse(found.value), {}, judge.decide)
     dueMs = nextStuckMs(view.snapshot, view.decision)
     return buildLonghornPanel(view)
   }
