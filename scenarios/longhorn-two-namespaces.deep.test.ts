@@ -4,7 +4,7 @@ import { wantedPolicyAnnotation } from '@cofferdam/product/capabilities/longhorn
 import { drainPolicySetting } from '@cofferdam/product/capabilities/longhorn-drain/domain/policy.ts'
 import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { afterEach, expect, it } from 'vitest'
-import { explainText, statusText } from './testing/commands.ts'
+import { explainText, planText, statusText } from './testing/commands.ts'
 import { type LonghornFixture, openLonghornFixture } from './testing/longhorn-fixture.ts'
 import { expectNothingBroken, mib, pair, single } from './testing/longhorn-rows.ts'
 import { writeOperatorLease } from './testing/operator-lease.ts'
@@ -53,6 +53,10 @@ it('settings of Longhorn in a second namespace stop what is written in the middl
   expect(await explainText(fixture.api, fixture.clock, 'node/node-1')).toContain(both)
   expect(await statusText(fixture.api, fixture.clock)).toContain(both)
   expect(await explainText(fixture.api, fixture.clock, 'nodedisruption/reboot')).toContain(both)
+
+  const rehearsed = await planText(fixture.api, fixture.clock, 'node-3')
+  expect(rehearsed).toContain(both)
+  expect(rehearsed).toContain('storage/longhorn-system/longhorn')
 
   await fixture.api.delete(nodeDisruptions, { name: 'reboot' })
   await fixture.api.delete(longhornSettings, { namespace: 'left-over', name: stray.metadata.name })

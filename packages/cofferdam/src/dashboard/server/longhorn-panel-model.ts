@@ -72,19 +72,6 @@ export function buildLonghornPanel(view: LonghornView): LonghornPanelModel {
   }
 }
 
-/** Where nothing can be said of Longhorn but this. */
-export function buildProblemPanel(problem: string): LonghornPanelModel {
-  return {
-    id: 'longhorn',
-    mode: 'observe',
-    trigger: 'cordon',
-    volumes: { total: 0, healthy: 0, degraded: 0, faulted: 0, unknown: 0 },
-    problems: [{ object: 'longhorn', problem }],
-    places: [],
-    keeps: [],
-  }
-}
-
 function tally(names: readonly string[]): ReadonlyMap<string, number> {
   const counts = new Map<string, number>()
   for (const name of names) counts.set(name, (counts.get(name) ?? 0) + 1)

@@ -9,8 +9,9 @@ import { nextStuckMs } from '../../capabilities/longhorn-drain/domain/stuck-move
 import { observeLonghorn } from '../../capabilities/longhorn-drain/observe/observe.ts'
 import { openLonghornViews } from '../../capabilities/longhorn-drain/observe/views.ts'
 import { viewLonghorn } from '../../capabilities/longhorn-drain/view/longhorn-view.ts'
+import { viewSeveralLonghorns } from '../../capabilities/longhorn-drain/view/several-longhorns.ts'
 import { openSharedViews } from '../../observe/shared-views.ts'
-import { buildLonghornPanel, buildProblemPanel, type LonghornPanelModel } from './longhorn-panel-model.ts'
+import { buildLonghornPanel, type LonghornPanelModel } from './longhorn-panel-model.ts'
 import { createSettledWatch, type SettledWatch } from './settled-watch.ts'
 
 /**
@@ -34,9 +35,10 @@ export function createLonghornWatch(shared: {
 
   const observePanel = (): LonghornPanelModel | undefined => {
     dueMs = undefined
-    if (!all.every(({ synced }) => synced) || [...views.nodes.list()].length === 0) return undefined
+    if (!all.every(({ synced }) => synced)) return undefined
     const found = observeLonghorn(views, clock.now())
-    if (!found.known) return buildProblemPanel(found.why)
+    if (!found.known) return buildLonghornPanel(viewSeveralLonghorns(found.why, clock.now()))
+    if (found.value.nodes.length === 0) return undefined
     const view = viewLonghorn(parse(found.value), {}, judge.decide)
     dueMs = nextStuckMs(view.snapshot, view.decision)
     return buildLonghornPanel(view)
