@@ -35,6 +35,7 @@ function exampleObjects(random: Random): LonghornObjects {
   const volumeNames = Array.from({ length: volumeCount }, (_, at) => `pvc-${at}`)
   const namespace = 'longhorn-system'
   return {
+    namespace,
     nowMs: 0,
     settings: [
       setting('node-drain-policy', 'block-for-eviction-if-contains-last-replica', {

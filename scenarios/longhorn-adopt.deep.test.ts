@@ -56,16 +56,16 @@ const run = (line: string, options: Parameters<typeof runHandOver>[2] = {}) =>
   runHandOver(stage, line.split(' '), options)
 
 /** Nodes whose instance managers a budget of ours holds. */
-async function holds(): Promise<string[]> {
-  const { items } = await stage.api.list(podDisruptionBudgets, { namespace: longhornNamespace })
+async function holds(namespace = longhornNamespace): Promise<string[]> {
+  const { items } = await stage.api.list(podDisruptionBudgets, { namespace })
   const ours = items.filter(({ metadata }) => metadata.labels?.['app.kubernetes.io/managed-by'] === 'cofferdam')
   expect(ours.every(({ metadata }) => metadata.name.startsWith('cofferdam-hold-instance-manager-'))).toBe(true)
   return ours.map(({ spec }) => spec.selector?.matchLabels?.['longhorn.io/node'] ?? '').sort()
 }
 
 /** Our annotations of the setting, without the prefix. */
-async function notes(): Promise<Record<string, string>> {
-  const setting = await stage.api.get(longhornSettings, { namespace: longhornNamespace, name: 'node-drain-policy' })
+async function notes(namespace = longhornNamespace): Promise<Record<string, string>> {
+  const setting = await stage.api.get(longhornSettings, { namespace, name: 'node-drain-policy' })
   const ours = Object.entries(setting.metadata.annotations ?? {}).filter(([key]) => key.startsWith('cofferdam.io/'))
   return Object.fromEntries(ours.map(([key, value]) => [key.replace('cofferdam.io/', ''), value]))
 }
@@ -101,6 +101,23 @@ describe('cofferdam adopt and release of a Longhorn', () => {
     expect(await stage.levers()).toEqual([last])
     expect(stage.written).toEqual([])
     expect((await run(`release ${subject}`)).code).toBe(0)
+  }, 60_000)
+
+  it('find Longhorn in any namespace; named in another, they say where it is and change nothing', async () => {
+    await open({ namespace: 'storage', volumes: [pair], timings: slowly })
+    operate()
+    await stage.seconds(10)
+    const elsewhere = await run(`adopt ${subject} --mode hold`)
+    expect([elsewhere.code, await notes('storage')]).toEqual([3, {}])
+    expect(elsewhere.out).toContain('cofferdam adopt longhorn/storage')
+
+    const adopted = await run(`adopt longhorn/storage --mode hold --policy ${all}`)
+    expect([adopted.code, await notes('storage')]).toEqual([0, { manage: 'hold', 'wanted-policy': all }])
+    expect(await holds('storage')).not.toEqual([])
+
+    const released = await run('release longhorn/storage')
+    expect([released.code, await notes('storage')]).toEqual([0, { 'wanted-policy': all }])
+    expect([await holds('storage'), await stage.levers()]).toEqual([[], [last]])
   }, 60_000)
 
   it('in the middle of a drain put the policy in force and wait for it; released, the node is let go with a warning', async () => {

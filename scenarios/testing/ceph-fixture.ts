@@ -116,7 +116,7 @@ export async function openCephFixture(
       )
     : undefined
   await seedCluster(api, description)
-  const operatorApi = await installOperator(server, [described.namespace])
+  const operatorApi = await installOperator(server, { ceph: [described.namespace] })
   await scenario.seconds(60)
 
   let startedMs = Number.POSITIVE_INFINITY

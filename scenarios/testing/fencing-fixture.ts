@@ -150,10 +150,7 @@ export async function openFencingFixture(options: FencingFixtureOptions = {}): P
   for (const each of described.slice(1)) await seedCeph(api, each, first.pace)
   await settleDaemons(api, described)
   if (kinds.api === 'cluster-api') await keepBudgetsIn(api, described, kinds.namespace)
-  const operatorApi = await installOperator(
-    server,
-    described.map(({ namespace }) => namespace),
-  )
+  const operatorApi = await installOperator(server, { ceph: described.map(({ namespace }) => namespace) })
   if (options.withoutBudgets === true) {
     const { plural, group } = machineDisruptionBudgets
     await api.delete(customResourceDefinitions, { name: `${plural}.${group}` })

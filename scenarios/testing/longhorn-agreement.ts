@@ -3,7 +3,6 @@ import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { budgetsOf } from '@cofferdam/kubernetes/api/disruption-rules.ts'
 import {
   longhornInstanceManagers,
-  longhornNamespace,
   longhornReplicas,
   longhornVolumes,
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
@@ -89,8 +88,8 @@ async function lookAtLonghorn(ports: Ports): Promise<LonghornAgreement> {
   const { api } = ports
   const [{ items: nodeList }, { items: podList }, { items: budgets }] = await Promise.all([
     api.list(nodes),
-    api.list(pods, { namespace: longhornNamespace }),
-    api.list(podDisruptionBudgets, { namespace: longhornNamespace }),
+    api.list(pods),
+    api.list(podDisruptionBudgets),
   ])
   const managers = podList.filter(({ metadata }) => metadata.name.startsWith('instance-manager'))
   const status = ((await askStatus(ports)) as { longhorn?: LonghornSummary }).longhorn

@@ -125,10 +125,11 @@ export async function openLonghornFixture(
   description: LonghornDescription = {},
   { nodeCount = 3, seed = 1, policy = 'block-for-eviction', annotations = {} }: LonghornFixtureOptions = {},
 ): Promise<LonghornFixture> {
+  const { namespace = longhornNamespace } = description
   const { clock, random, guard, server, api } = openGuardedServer(seed)
-  for (const name of [shop, longhornNamespace])
+  for (const name of [shop, namespace])
     await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
-  const operatorApi = await installOperator(server)
+  const operatorApi = await installOperator(server, { longhorn: [namespace] })
   for (let number = 1; number <= nodeCount; number += 1) await api.create(nodes, node(number))
   for (const definition of longhornDefinitions()) await api.create(customResourceDefinitions, definition)
   const world = startWorld({
@@ -152,6 +153,7 @@ export async function openLonghornFixture(
   const tell = (line: string) => trace.tell(plain(line, views))
   const operators = openOperators({
     api: watchOwnWrites(operatorApi, {
+      namespace,
       blame: (sentence) => oracle.blame(sentence),
       removes: (replica) => oracle.lookAtRemoval(replica),
     }),
@@ -163,6 +165,7 @@ export async function openLonghornFixture(
     diesAtEvents: true,
   })
   const oracle = watchLonghorn({
+    namespace,
     views,
     clock,
     isOn: world.kubelet.isOn,
@@ -170,7 +173,7 @@ export async function openLonghornFixture(
     isAttended: operators.isAttended,
     tell,
   })
-  const settingKey = { namespace: longhornNamespace, name: drainPolicySetting }
+  const settingKey = { namespace, name: drainPolicySetting }
 
   async function seconds(count: number): Promise<void> {
     const end = clock.now() + count * 1_000
@@ -212,7 +215,7 @@ export async function openLonghornFixture(
   }
 
   const volumeOf = (name: string): LonghornVolume => {
-    const volume = views.of(longhornVolumes).get(`${longhornNamespace}/${name}`)
+    const volume = views.of(longhornVolumes).get(`${namespace}/${name}`)
     if (volume === undefined) throw new Error(`no volume ${name}`)
     return volume
   }
@@ -382,7 +385,7 @@ export async function openLonghornFixture(
             .map(([disk]) => `${disk} on ${metadata.name}`),
         )
         .sort(),
-    policyInForce: () => views.of(longhornSettings).get(`${longhornNamespace}/${drainPolicySetting}`)?.value ?? '',
+    policyInForce: () => views.of(longhornSettings).get(`${namespace}/${drainPolicySetting}`)?.value ?? '',
     told: async (name) => (await ownEvents(name)).map(({ reason }) => reason ?? ''),
     notes: async (name) => (await ownEvents(name)).map(({ message }) => message ?? ''),
     toldByLonghorn: async (name) => (await eventsOf(/^longhorn-/, name)).map(({ reason }) => reason ?? ''),

@@ -4,7 +4,6 @@ import {
   type LonghornReplica,
   type LonghornVolume,
   longhornInstanceManagers,
-  longhornNamespace,
   longhornNodes,
   longhornReplicas,
   longhornSettings,
@@ -28,6 +27,7 @@ import type { LonghornControls } from '@cofferdam/simulator/world/longhorn/longh
 import { isReady } from '@cofferdam/simulator/world/pod-facts.ts'
 
 export interface LonghornOraclePorts {
+  readonly namespace: string
   readonly views: Views
   readonly clock: Clock
   readonly verify: LonghornControls['verify']
@@ -82,7 +82,7 @@ const policyEchoMs = 2_000
  * written that is not for users, and no copy is deleted that a volume wants.
  */
 export function watchLonghorn(ports: LonghornOraclePorts): LonghornOracle {
-  const { views, clock, isOn, isAttended, verify } = ports
+  const { namespace, views, clock, isOn, isAttended, verify } = ports
   const violations: string[] = []
   const history: Robustness[] = []
   const excused = new Set<string>()
@@ -105,13 +105,13 @@ export function watchLonghorn(ports: LonghornOraclePorts): LonghornOracle {
     ports.tell(`VIOLATION: ${sentence}`)
   }
   const copiesOf = (volume: string) => [...replicas.values()].filter(({ spec }) => spec?.volumeName === volume)
-  const setting = () => settings.get(`${longhornNamespace}/${drainPolicySetting}`)
+  const setting = () => settings.get(`${namespace}/${drainPolicySetting}`)
   const noteOf = (key: string) => setting()?.metadata.annotations?.[key]
 
   const wasOff = (node: string) => node !== '' && (wereOff.has(node) || !isOn(node))
 
   function mayBeLost(replica: LonghornReplica): boolean {
-    const own = volumes.get(`${longhornNamespace}/${replica.spec?.volumeName}`)?.metadata.labels?.[drainPolicyLabel]
+    const own = volumes.get(`${namespace}/${replica.spec?.volumeName}`)?.metadata.labels?.[drainPolicyLabel]
     const recent = policies.filter(({ untilMs }) => untilMs >= clock.now()).map(({ value }) => value)
     const said = own === undefined ? [setting()?.value, noteOf(wantedPolicyAnnotation), ...recent] : [own]
     const isStopped = replica.spec?.desireState === 'stopped' && replica.status?.currentState === 'stopped'
@@ -138,7 +138,7 @@ export function watchLonghorn(ports: LonghornOraclePorts): LonghornOracle {
   function lookAtRelease(budget: PodDisruptionBudget): void {
     const node = nodeOfBudget(budget)
     const name = budget.metadata.name.replace(holdPrefix, '')
-    const manager = views.of(longhornInstanceManagers).get(`${longhornNamespace}/${name}`)
+    const manager = views.of(longhornInstanceManagers).get(`${namespace}/${name}`)
     if (node === undefined || manager === undefined || [...budgets.values()].some((one) => nodeOfBudget(one) === node))
       return
     const engines = Object.keys(manager.status?.instanceEngines ?? {})
@@ -149,7 +149,7 @@ export function watchLonghorn(ports: LonghornOraclePorts): LonghornOracle {
   /** Where Cofferdam holds, an eviction must not get through while an instance manager has a last copy. */
   function lookAtCover(pod: Pod): void {
     const node = pod.spec.nodeName ?? ''
-    const manager = views.of(longhornInstanceManagers).get(`${longhornNamespace}/${pod.metadata.name}`)
+    const manager = views.of(longhornInstanceManagers).get(`${namespace}/${pod.metadata.name}`)
     // Before Longhorn says that it runs, nobody relies on it.
     const isRunning = isReady(pod) && manager?.status?.currentState === 'running'
     const isOpen = isRunning && pod.metadata.deletionTimestamp === undefined && isOn(node) && isHolding()
@@ -243,9 +243,9 @@ export function watchLonghorn(ports: LonghornOraclePorts): LonghornOracle {
     forgetOutages: () => wereOff.clear(),
     blame,
     lookAtRemoval(name) {
-      const replica = replicas.get(`${longhornNamespace}/${name}`)
+      const replica = replicas.get(`${namespace}/${name}`)
       const volume = replica?.spec?.volumeName ?? ''
-      const wanted = volumes.get(`${longhornNamespace}/${volume}`)?.spec?.numberOfReplicas ?? 0
+      const wanted = volumes.get(`${namespace}/${volume}`)?.spec?.numberOfReplicas ?? 0
       const left = copiesOf(volume).filter((copy) => copy.metadata.name !== name && isHealthy(copy)).length
       if (left < wanted) blame(`the operator deletes a copy of ${volume}, which then has ${left} of ${wanted}`)
     },
@@ -271,7 +271,7 @@ export function nodeOfBudget({ spec }: PodDisruptionBudget): string | undefined 
 
 /** Longhorn's own, or one of ours beside it. */
 function isInstanceManagers({ metadata }: PodDisruptionBudget): boolean {
-  return metadata.namespace === longhornNamespace && /^(cofferdam-hold-)?instance-manager-/.test(metadata.name)
+  return /^(cofferdam-hold-)?instance-manager-/.test(metadata.name)
 }
 
 export function isHold({ metadata }: PodDisruptionBudget): boolean {
@@ -279,7 +279,7 @@ export function isHold({ metadata }: PodDisruptionBudget): boolean {
 }
 
 export function isManagerPod({ metadata }: Pod): boolean {
-  return metadata.namespace === longhornNamespace && metadata.name.startsWith('instance-manager-')
+  return metadata.name.startsWith('instance-manager-')
 }
 
 function robustnessOf(volume: LonghornVolume | undefined): string | undefined {

@@ -1,5 +1,4 @@
 import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
-import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { ObjectKey, ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { KubeApi, Patch } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { holdPrefix } from '@cofferdam/product/shared/exchanged-budget.ts'
@@ -14,6 +13,7 @@ interface Write {
 }
 
 export interface OwnWritePorts {
+  readonly namespace: string
   readonly blame: (sentence: string) => void
   /** A replica is deleted. */
   readonly removes: (replica: string) => void
@@ -27,12 +27,13 @@ const ownMark = /^cofferdam\.io\//
  * requests and annotations of nodes, are for users; tickets of an earlier version are taken away, copies in excess deleted.
  * All else, every status and every budget of Longhorn is Longhorn's own.
  */
-export function watchOwnWrites(api: KubeApi, { blame, removes }: OwnWritePorts): KubeApi {
+export function watchOwnWrites(api: KubeApi, { namespace, blame, removes }: OwnWritePorts): KubeApi {
   const judge = (type: ResourceType, key: ObjectKey, write: Omit<Write, 'plural' | 'name'>) => {
     const whole = { ...write, plural: type.plural, name: key.name }
     const isLonghorns = type.group === 'longhorn.io'
-    const isBudget = type.plural === 'poddisruptionbudgets' && key.namespace === longhornNamespace
-    const isAllowed = isLonghorns ? mayWrite(whole) : !isBudget || mayWriteBudget(whole)
+    const isBudget = type.plural === 'poddisruptionbudgets' && key.namespace === namespace
+    const isElsewhere = isLonghorns && key.namespace !== namespace
+    const isAllowed = isElsewhere ? false : isLonghorns ? mayWrite(whole) : !isBudget || mayWriteBudget(whole)
     if (isAllowed) return
     const what = `${type.plural}/${key.name}${write.subresource === undefined ? '' : `/${write.subresource}`}`
     blame(`the operator wrote what is Longhorn's: ${write.verb} ${what} ${JSON.stringify(write.body ?? {})}`)

@@ -159,7 +159,7 @@ export async function openUpdateFixture(options: UpdateFixtureOptions = {}): Pro
     options.budgetsOf === 'rook'
       ? startRookBudgets(shared, { cluster, commands: ceph.commands, failureDomainType: 'host' })
       : undefined
-  const operatorApi = await installOperator(server, [namespace])
+  const operatorApi = await installOperator(server, { ceph: [namespace] })
   await scenario.seconds(60)
 
   const trace = openTrace(clock)

@@ -1,3 +1,4 @@
+import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { decideLonghornDrain } from '@cofferdam/product/capabilities/longhorn-drain/domain/decide.ts'
 import type { LonghornDecision } from '@cofferdam/product/capabilities/longhorn-drain/domain/decision.ts'
 import { manageAnnotation } from '@cofferdam/product/capabilities/longhorn-drain/domain/drain-settings.ts'
@@ -25,6 +26,7 @@ export function decideOurselves(state: LonghornState): OurAnswers {
         ? { ...setting, metadata: { ...setting.metadata, annotations: { [manageAnnotation]: deciding } } }
         : setting,
     ),
+    namespace: longhornNamespace,
     nowMs: Date.parse(seenAt),
     engines: [],
     attachments: [],

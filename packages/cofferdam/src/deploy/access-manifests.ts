@@ -29,18 +29,28 @@ export function buildAccess(permissions: Permissions): JsonObject[] {
   ]
 }
 
-/** The rights of one part: for those of Ceph in these namespaces, for the others where the rights say. */
-export function buildPartAccess(
-  part: AccessPart,
-  permissions: Permissions,
-  cephNamespaces: readonly string[] = [],
-): JsonObject[] {
+/** Namespaces of the storage that the operator may change. */
+export interface StoragePlaces {
+  /** Default: none. */
+  readonly ceph?: readonly string[]
+  /** Default: the one that Longhorn's rights name. */
+  readonly longhorn?: readonly string[]
+}
+
+/** The rights of one part: where the storage is, for the others where the rights say. */
+export function buildPartAccess(part: AccessPart, permissions: Permissions, places: StoragePlaces = {}): JsonObject[] {
   return Object.entries(permissions).flatMap(([controller, rights]) => {
     const role = `cofferdam:${part}:${controller}`
     const own = rights.filter(({ grantedBy }) => grantedBy === part)
-    if (!cephParts.includes(part)) return grantWhereNamed(role, own)
-    return cephNamespaces.flatMap((where) => grant(role, where, own))
+    if (cephParts.includes(part)) return (places.ceph ?? []).flatMap((where) => grant(role, where, own))
+    const { longhorn } = places
+    const isMoved = part === 'longhorn' && longhorn !== undefined
+    return grantWhereNamed(role, isMoved ? own.flatMap((right) => placedIn(longhorn, right)) : own)
   })
+}
+
+function placedIn(namespaces: readonly string[], right: Permission): readonly Permission[] {
+  return right.namespace === undefined ? [right] : namespaces.map((where) => ({ ...right, namespace: where }))
 }
 
 /** Each right in the namespace that it names, or everywhere. */

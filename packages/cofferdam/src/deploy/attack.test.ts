@@ -51,7 +51,7 @@ beforeAll(async () => {
   for (const name of [named, foreign]) {
     await admin.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   }
-  account = await installOperator(server, [named])
+  account = await installOperator(server, { ceph: [named] })
   for (const [type, body] of [
     [deployments, bodies.deployment],
     [configMaps, bodies.configMap],

@@ -5,6 +5,7 @@ import { loadAll } from 'js-yaml'
 import { expect, it } from 'vitest'
 import { operatorCommand } from '../cli/operator/operator.ts'
 import { permissionsOf } from '../operator/controller-names.ts'
+import { buildPartAccess } from './access-manifests.ts'
 import { buildDeployFiles } from './deploy-files.ts'
 
 const root = resolve(import.meta.dirname, '../../../..')
@@ -32,6 +33,24 @@ it('the base is applied to a cluster with neither Rook nor Longhorn: it puts not
   const used = new Set(manifests.flatMap(({ metadata }) => metadata?.namespace ?? []))
   expect([...used]).toEqual(['cofferdam-system'])
   expect(brought).toEqual(['cofferdam-system'])
+})
+
+it('the rights over Longhorn are put where Longhorn is, and nowhere else: in another namespace they would be of no use to it', () => {
+  const places = (longhorn: readonly string[] | undefined) =>
+    (buildPartAccess('longhorn', permissionsOf, longhorn && { longhorn }) as unknown as Manifest[]).map(
+      ({ kind, metadata }) => [kind, metadata?.namespace],
+    )
+  const everywhere = [
+    ['ClusterRole', undefined],
+    ['ClusterRoleBinding', undefined],
+  ]
+  const within = (namespace: string) => [
+    ['Role', namespace],
+    ['RoleBinding', namespace],
+  ]
+  expect(places(undefined)).toEqual(expect.arrayContaining([...everywhere, ...within('longhorn-system')]))
+  expect(places(['storage'])).toEqual(expect.arrayContaining([...everywhere, ...within('storage')]))
+  expect(places(['storage'])).toHaveLength(4)
 })
 
 it('every flag that a part adds is one that the operator knows: with another it would not start', () => {

@@ -41,7 +41,7 @@ export function buildDeployFiles({ version, permissions }: DeployOptions): Recor
 
 /** What not every cluster needs: rights in namespaces that not every cluster has, and the flags that go with them. */
 function buildParts(permissions: DeployOptions['permissions']): Readonly<Record<AccessPart | 'ceph-toolbox', Part>> {
-  const rightsOf = (part: AccessPart) => buildPartAccess(part, permissions, [defaultRookNamespace])
+  const rightsOf = (part: AccessPart) => buildPartAccess(part, permissions, { ceph: [defaultRookNamespace] })
   return {
     ceph: {
       rights: rightsOf('ceph'),

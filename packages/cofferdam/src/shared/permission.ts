@@ -14,7 +14,8 @@ export interface Permission {
 
 /**
  * Parts of deploy/ that are applied where they are wanted. `ceph`, `ceph-own-osds`, `ceph-pace` and `ceph-grow-osds` grant their rights in the
- * namespaces of the named Ceph clusters and nowhere else; the others in the namespace that the right itself names, or everywhere where it names none.
+ * namespaces of the named Ceph clusters and nowhere else; `longhorn` in the namespace of Longhorn, by default the one that the right names; the others in the
+ * namespace that the right itself names. What names none is granted everywhere.
  */
 export type AccessPart = 'ceph' | 'ceph-own-osds' | 'ceph-pace' | 'ceph-grow-osds' | 'longhorn' | 'medik8s'
 

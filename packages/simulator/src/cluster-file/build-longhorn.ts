@@ -63,10 +63,11 @@ export function buildSettings(longhorn: LonghornClusterDescription): LonghornSet
 }
 
 function drainAnnotations(longhorn: LonghornClusterDescription): Record<string, string> {
-  const { manage, wantedPolicy, trigger, surplus } = longhorn
+  const { manage, wantedPolicy, rebootPolicy, trigger, surplus } = longhorn
   return {
     [longhornAnnotations.manage]: manage,
     ...(wantedPolicy === undefined ? {} : { [longhornAnnotations.wantedPolicy]: wantedPolicy }),
+    ...(rebootPolicy === undefined ? {} : { [longhornAnnotations.rebootPolicy]: rebootPolicy }),
     ...(trigger === 'cordon' ? {} : { [longhornAnnotations.trigger]: trigger }),
     ...(surplus === 'keep' ? {} : { [longhornAnnotations.surplus]: surplus }),
   }

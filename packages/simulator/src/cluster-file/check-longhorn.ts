@@ -5,10 +5,11 @@ import { defaultStorageClass, type WrittenLonghorn, type WrittenVolume } from '.
 import { notANode } from './not-a-node.ts'
 import { roundedSize } from './size-text.ts'
 
-export function checkMode({ manage, wantedPolicy }: WrittenLonghorn, problems: Problem[]): void {
-  if (wantedPolicy === undefined || manage !== 'observe') return
+export function checkMode({ manage, wantedPolicy, rebootPolicy }: WrittenLonghorn, problems: Problem[]): void {
+  if (manage !== 'observe') return
   const says = 'is for manage: guide and manage: hold; with observe nothing puts it in force: set drainPolicy'
-  problems.push({ path: 'longhorn.wantedPolicy', says })
+  if (wantedPolicy !== undefined) problems.push({ path: 'longhorn.wantedPolicy', says })
+  if (rebootPolicy !== undefined) problems.push({ path: 'longhorn.rebootPolicy', says })
 }
 
 export function checkSettings({ settings }: WrittenLonghorn, problems: Problem[]): void {

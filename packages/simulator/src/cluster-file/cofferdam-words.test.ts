@@ -20,6 +20,7 @@ it('what a cluster file asks of the operator is written in the words that the op
     drainPolicyParameter: policy.drainPolicyParameter,
     manage: settings.manageAnnotation,
     wantedPolicy: settings.wantedPolicyAnnotation,
+    rebootPolicy: settings.rebootPolicyAnnotation,
     trigger: settings.triggerAnnotation,
     surplus: settings.surplusAnnotation,
   })

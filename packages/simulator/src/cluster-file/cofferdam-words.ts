@@ -5,6 +5,7 @@ export const skipDrainAnnotation = 'cofferdam.io/skip-drain'
 export const longhornAnnotations = {
   manage: 'cofferdam.io/manage',
   wantedPolicy: 'cofferdam.io/wanted-policy',
+  rebootPolicy: 'cofferdam.io/reboot-policy',
   trigger: 'cofferdam.io/trigger',
   surplus: 'cofferdam.io/surplus',
 } as const

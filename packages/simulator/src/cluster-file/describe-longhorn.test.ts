@@ -120,6 +120,16 @@ describe('a Longhorn that cannot be is refused with the place and the way out', 
         'longhorn.wantedPolicy: is for manage: guide and manage: hold; with observe nothing puts it in force: set drainPolicy',
       ],
     },
+    'a policy for reboots that nobody would bring about': {
+      given: '{ manage: observe, rebootPolicy: always-allow }',
+      says: [
+        'longhorn.rebootPolicy: is for manage: guide and manage: hold; with observe nothing puts it in force: set drainPolicy',
+      ],
+    },
+    'a policy for reboots that is none of the five': {
+      given: '{ rebootPolicy: block-for-evicton }',
+      says: [expect.stringMatching(/^longhorn.rebootPolicy: must be one of .* did you mean "block-for-eviction"\?$/)],
+    },
     'settings that are not known, or are written elsewhere': {
       given: '{ settings: { replica-auto-balanse: disabled, node-drain-policy: always-allow } }',
       says: [

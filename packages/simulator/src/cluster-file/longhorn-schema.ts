@@ -55,6 +55,7 @@ export const longhornSchema = z.strictObject({
   drainPolicy: policy.default('block-if-contains-last-replica'),
   manage: z.enum(['observe', 'guide', 'hold']).default('hold'),
   wantedPolicy: policy.optional(),
+  rebootPolicy: policy.optional(),
   trigger: z.enum(['cordon', 'drain']).default('cordon'),
   surplus: z.enum(['keep', 'remove']).default('keep'),
   settings: z

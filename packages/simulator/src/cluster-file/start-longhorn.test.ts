@@ -130,6 +130,16 @@ it('Longhorn has its budgets without an operator, which does what the file says'
   })
 })
 
+it('a policy for reboots is written where the operator reads it: a file without the word could only show the other drains', async () => {
+  const { annotations } = await open(
+    '{ drainPolicy: block-for-eviction, rebootPolicy: block-for-eviction-if-contains-last-replica, volumes: [{ name: v }] }',
+  )
+  expect(await annotations()).toEqual({
+    'cofferdam.io/manage': 'hold',
+    'cofferdam.io/reboot-policy': 'block-for-eviction-if-contains-last-replica',
+  })
+})
+
 it('a second seeding changes nothing', async () => {
   const { api, server, stop } = openScenario()
   endings.push(stop)

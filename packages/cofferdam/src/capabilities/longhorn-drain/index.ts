@@ -9,7 +9,7 @@ import { shown } from '../shown.ts'
 import { createLonghornDrain, longhornDrainPermissions } from './controller/controller.ts'
 import { type LonghornReadPorts, readLonghorn } from './observe/read-longhorn.ts'
 import { createLonghornStorageFacts } from './observe/storage-facts.ts'
-import { type LonghornViewPorts, openLonghornDeployments, openLonghornViews } from './observe/views.ts'
+import { createLonghornDeploymentViews, type LonghornViewPorts, openLonghornViews } from './observe/views.ts'
 import { createLonghornMetrics } from './report/metrics.ts'
 import { longhornStatusLines } from './view/status-text.ts'
 import { summarizeLonghorn } from './view/summarize-longhorn.ts'
@@ -57,7 +57,8 @@ function open(ports: Ports, metrics: ReturnType<typeof createLonghornMetrics>): 
             for (const { verb } of writes) metrics.countBudget(verb)
             return version
           },
-          views: { ...views(), deployments: openLonghornDeployments(ports) },
+          views: views(),
+          deploymentsIn: createLonghornDeploymentViews(ports),
         }),
     },
     // Whoever does not run the controller leaves the storage to others.

@@ -1,4 +1,4 @@
-import { longhornSettings, longhornNamespace as managedNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { daemonSets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
@@ -9,23 +9,22 @@ import { quietLog } from '@cofferdam/kubernetes/runtime/log.ts'
 import { Option } from 'commander'
 import { longhornDrainPermissions } from '../../capabilities/longhorn-drain/controller/controller.ts'
 import { planLonghornHandOver } from '../../capabilities/longhorn-drain/domain/hand-over.ts'
-import {
-  type LonghornHandOverSnapshot,
-  type LonghornHandOverWish,
-  settingOf,
+import type {
+  LonghornHandOverSnapshot,
+  LonghornHandOverWish,
 } from '../../capabilities/longhorn-drain/domain/hand-over-snapshot.ts'
 import { judgeInstanceManagers } from '../../capabilities/longhorn-drain/domain/instance-manager-cover.ts'
 import { longhornManagerSelector } from '../../capabilities/longhorn-drain/domain/longhorn-manager.ts'
 import type { LonghornObjects } from '../../capabilities/longhorn-drain/domain/parse-longhorn.ts'
 import { drainPolicySetting } from '../../capabilities/longhorn-drain/domain/policy.ts'
 import { drainModes, drainPolicies } from '../../capabilities/longhorn-drain/domain/snapshot.ts'
-import { observeLonghorn, unreadViews } from '../../capabilities/longhorn-drain/observe/observe.ts'
+import { observeLonghorn, observePlaces, unreadViews } from '../../capabilities/longhorn-drain/observe/observe.ts'
 import { openLonghornViews } from '../../capabilities/longhorn-drain/observe/views.ts'
 import { observeGuard } from '../../eviction-guard/observe-guard.ts'
 import { observeOperator } from '../../observe/observe-operator.ts'
 import { openSharedViews } from '../../observe/shared-views.ts'
 import type { HandOverDirection } from '../../shared/hand-over.ts'
-import { known, type Observed, unknown } from '../../shared/observed.ts'
+import { type Observed, unknown } from '../../shared/observed.ts'
 import type { HandOverKind, HandOverPorts } from './hand-over-kind.ts'
 import { observeOperatorRights } from './observe-operator-rights.ts'
 
@@ -118,9 +117,9 @@ async function observe(
 ): Promise<LonghornHandOverSnapshot> {
   const { api, clock, signal, leaseNamespace } = ports
   const { direction, namespace, wants } = asked
-  const [operator, longhorn, managers, isGuarded] = await Promise.all([
+  const [operator, { places, longhorn }, managers, isGuarded] = await Promise.all([
     observeOperator({ api, leaseNamespace, now: timestamp(clock), signal }, []),
-    namespace === managedNamespace ? readLonghornObjects(ports) : undefined,
+    readLonghornObjects(ports, namespace),
     ifAllowed('daemonsets', [], () =>
       api.list(daemonSets, { namespace, labelSelector: longhornManagerSelector, signal }),
     ),
@@ -133,8 +132,7 @@ async function observe(
     direction,
     namespace,
     longhorn,
-    places: longhorn?.known === true && settingOf(longhorn.value) !== undefined ? [namespace] : await placesOf(ports),
-    managedNamespace,
+    places,
     isOperatorRunning: operator.isRunning,
     isGuarded,
     missingRights: askedRights ?? (await observeOperatorRights(ports, { leader, namespace, rights })),
@@ -143,26 +141,21 @@ async function observe(
   }
 }
 
-/** Listed now, through the views of the operator. */
-async function readLonghornObjects({
-  api,
-  clock,
-  signal,
-}: Pick<HandOverPorts, 'api' | 'clock' | 'signal'>): Promise<Observed<LonghornObjects>> {
+/** Listed now, through the views of the operator; undefined where Longhorn is not in this namespace. */
+async function readLonghornObjects(
+  { api, clock, signal }: Pick<HandOverPorts, 'api' | 'clock' | 'signal'>,
+  namespace: string,
+): Promise<{ readonly places: readonly string[]; readonly longhorn: Observed<LonghornObjects> | undefined }> {
   const notSeen: string[] = []
   const informers = new ListInformers({ api, clock, signal, notSeen })
   const log = quietLog
   const views = openLonghornViews({ informers, log, views: openSharedViews({ informers, log }) })
   await informers.settled()
-  const unread = unreadViews(views)
-  return unread.length === 0 ? known(observeLonghorn(views, clock.now())) : unknown(notSeen.join('; '))
-}
-
-/** Namespaces with a Longhorn, for whoever named another. */
-async function placesOf({ api, signal }: HandOverPorts): Promise<readonly string[]> {
-  const found = await ifAllowed('settings', [], () => api.list(longhornSettings, { signal }))
-  const settings = (found?.items ?? []).filter(({ metadata }) => metadata.name === drainPolicySetting)
-  return settings.flatMap(({ metadata }) => metadata.namespace ?? [])
+  if (unreadViews(views).length > 0) return { places: [], longhorn: unknown(notSeen.join('; ')) }
+  const places = observePlaces(views)
+  const longhorn = observeLonghorn(views, clock.now())
+  const isElsewhere = longhorn.known && !places.includes(namespace)
+  return { places, longhorn: isElsewhere ? undefined : longhorn }
 }
 
 /** Longhorn is read only where an instance manager has lost its budget: then the decision says whether it may go. */
@@ -180,6 +173,7 @@ async function judge(
   const { items } = await api.list(pods, { namespace, labelSelector, signal })
   const cover = judgeInstanceManagers(before, { pods: items, budgets, longhorn: undefined })
   if (cover.lost.length === 0) return cover
-  const longhorn = await readLonghornObjects(ports)
-  return judgeInstanceManagers(before, { pods: items, budgets, longhorn: longhorn.known ? longhorn.value : undefined })
+  const { longhorn } = await readLonghornObjects(ports, namespace)
+  const objects = longhorn?.known === true ? longhorn.value : undefined
+  return judgeInstanceManagers(before, { pods: items, budgets, longhorn: objects })
 }

@@ -12,7 +12,7 @@ let scenario: ReturnType<typeof openScenario>
 beforeEach(async () => {
   scenario = openScenario(1)
   await scenario.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'rook-ceph' } })
-  await installOperator(scenario.server, ['rook-ceph'])
+  await installOperator(scenario.server, { ceph: ['rook-ceph'] })
 })
 afterEach(() => scenario.stop())
 
@@ -42,17 +42,24 @@ it('where deploy/ceph is not applied the missing rights are named, and those of 
   expect(answer.known && answer.value.filter((right) => /nodes|events/.test(right))).toEqual([])
 })
 
-it('an operator with deploy/longhorn applied has all it needs there; without it the missing rights are named', async () => {
-  const ofLonghorn = () => review('longhorn-system', operatorAccount, longhornDrainPermissions)
-  const before = await ofLonghorn()
-  expect(before).toMatchObject({ known: true, value: expect.arrayContaining(['patch nodes.longhorn.io']) })
-  const other = openScenario(1)
-  await other.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'longhorn-system' } })
-  await installOperator(other.server)
-  scenario.stop()
-  scenario = other
-  expect(await ofLonghorn()).toEqual({ known: true, value: [] })
-})
+it.each(['longhorn-system', 'storage'])(
+  'an operator with the rights of deploy/longhorn in %s has all it needs there and nowhere else; without them they are named',
+  async (place) => {
+    const ofLonghorn = (where = place) => review(where, operatorAccount, longhornDrainPermissions)
+    const before = await ofLonghorn()
+    expect(before).toMatchObject({ known: true, value: expect.arrayContaining(['patch nodes.longhorn.io']) })
+    const other = openScenario(1)
+    await other.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: place } })
+    await installOperator(other.server, { longhorn: [place] })
+    scenario.stop()
+    scenario = other
+    expect(await ofLonghorn()).toEqual({ known: true, value: [] })
+    expect(await ofLonghorn('shop')).toMatchObject({
+      known: true,
+      value: expect.arrayContaining(['patch nodes.longhorn.io']),
+    })
+  },
+)
 
 it('another account has nothing', async () => {
   const answer = await review('rook-ceph', { namespace: 'default', name: 'default' })

@@ -48,7 +48,7 @@ export async function runDemo(
         seed,
         readiness,
         calledAs,
-        hasLonghorn: description.longhorn !== undefined,
+        longhornNamespace: description.longhorn?.namespace,
       })
       const more = [
         ...(await suggestOsdUpdate(demo.api, description.ceph, calledAs)),
@@ -71,20 +71,20 @@ async function observeReport(
     seed,
     readiness,
     calledAs,
-    hasLonghorn,
+    longhornNamespace,
   }: {
     readonly cluster: string
     readonly seed: number
     readonly readiness: Readiness
     readonly calledAs: string
-    readonly hasLonghorn: boolean
+    readonly longhornNamespace: string | undefined
   },
 ): Promise<DemoReport> {
   const [nodeList, podList, budgetList, longhorn] = await Promise.all([
     api.list(nodes),
     api.list(pods),
     api.list(podDisruptionBudgets),
-    hasLonghorn ? observeLonghorn(api) : undefined,
+    longhornNamespace === undefined ? undefined : observeLonghorn(api, longhornNamespace),
   ])
   const zones = new Set(nodeList.items.map(({ metadata }) => metadata.labels?.['topology.kubernetes.io/zone']))
   return {
@@ -107,9 +107,12 @@ async function observeReport(
   }
 }
 
-async function observeLonghorn(api: Demo['api']): Promise<LonghornObjects> {
-  const [settings, replicas] = await Promise.all([api.list(longhornSettings), api.list(longhornReplicas)])
-  return { settings: settings.items, replicas: replicas.items }
+async function observeLonghorn(api: Demo['api'], namespace: string): Promise<LonghornObjects> {
+  const [settings, replicas] = await Promise.all([
+    api.list(longhornSettings, { namespace }),
+    api.list(longhornReplicas, { namespace }),
+  ])
+  return { namespace, settings: settings.items, replicas: replicas.items }
 }
 
 /** The demo runs on after its report, so it prints that itself instead of returning it. */

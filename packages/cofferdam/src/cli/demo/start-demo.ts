@@ -115,8 +115,10 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     const longhorn = description.longhorn && startLonghorn(description.longhorn, { api, clock, random, world })
     if (longhorn !== undefined) endings.push(() => longhorn.stop())
 
-    const cephNamespaces = description.ceph === undefined ? [] : [description.ceph.namespace]
-    const operatorApi = await installOperator(server, cephNamespaces)
+    const operatorApi = await installOperator(server, {
+      ...(description.ceph && { ceph: [description.ceph.namespace] }),
+      ...(description.longhorn && { longhorn: [description.longhorn.namespace] }),
+    })
     const machines =
       description.machines &&
       (await startMachines(description.machines, description.ceph, {

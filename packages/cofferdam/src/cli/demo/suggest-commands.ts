@@ -1,5 +1,4 @@
 import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
-import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
@@ -32,7 +31,7 @@ export function suggestCommands(cluster: {
   const { calledAs } = cluster
   const guarded = cluster.budgets
     // Longhorn's say nothing about workloads: those of its instance managers never give, and are taken away instead.
-    .filter(({ metadata }) => metadata.namespace !== longhornNamespace)
+    .filter(({ metadata }) => metadata.namespace !== cluster.longhorn?.namespace)
     // Mons and mgrs follow the OSDs of their node: their budget keeps no node from being drained.
     .filter((budget) => !isFollowingOsds(budget, []))
     .map((budget) => guardedWorkload(budget, cluster.pods))

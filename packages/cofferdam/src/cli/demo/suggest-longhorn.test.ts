@@ -17,7 +17,7 @@ const replica = (volumeName: string, nodeID: string): LonghornReplica => ({
 const replicas = [replica('pair', 'n1'), replica('pair', 'n2'), replica('single', 'n2'), replica('alone', 'n3')]
 const choice = { isFree: (node: string) => node !== 'n3', calledAs: 'cofferdam' }
 const suggest = (policy: LonghornSetting, held = replicas) =>
-  suggestLonghorn({ settings: [policy], replicas: held }, choice)
+  suggestLonghorn({ namespace: 'storage', settings: [policy], replicas: held }, choice)
 
 it('a node is drained whose only copy of a volume moves, where nothing else keeps the drain from ending', () => {
   expect(suggest(setting('block-for-eviction'))).toEqual([
@@ -27,7 +27,7 @@ it('a node is drained whose only copy of a volume moves, where nothing else keep
         'kubectl cordon n2',
         'cofferdam explain node/n2',
         'kubectl drain n2 --ignore-daemonsets',
-        'kubectl -n longhorn-system get replicas.longhorn.io',
+        'kubectl -n storage get replicas.longhorn.io',
         'kubectl uncordon n2',
       ],
     },
@@ -38,7 +38,7 @@ it('where only a real drain moves replicas, nobody is told to look at a cordoned
   const [{ lines } = { lines: [] }] = suggest(setting('block-for-eviction', { 'cofferdam.io/trigger': 'drain' }))
   expect(lines).toEqual([
     'kubectl drain n2 --ignore-daemonsets',
-    'kubectl -n longhorn-system get replicas.longhorn.io',
+    'kubectl -n storage get replicas.longhorn.io',
     'kubectl uncordon n2',
   ])
 })

@@ -4,12 +4,16 @@ import { known } from '../../shared/observed.ts'
 import type { Choice, Suggestion } from './suggestion.ts'
 
 export interface LonghornObjects {
+  readonly namespace: string
   readonly settings: readonly LonghornSetting[]
   readonly replicas: readonly LonghornReplica[]
 }
 
 /** A drain that moves replicas, or one that the only copy of a volume keeps waiting; nothing where neither can be seen. */
-export function suggestLonghorn({ settings, replicas }: LonghornObjects, { isFree, calledAs }: Choice): Suggestion[] {
+export function suggestLonghorn(
+  { namespace, settings, replicas }: LonghornObjects,
+  { isFree, calledAs }: Choice,
+): Suggestion[] {
   const { policy, trigger } = parseDrainSettings(settings, { budgets: [], manager: known(undefined), nowMs: 0 })
   if (!policy.known || policy.value === 'always-allow') return []
   const last = lastCopies(replicas)
@@ -25,7 +29,7 @@ export function suggestLonghorn({ settings, replicas }: LonghornObjects, { isFre
     return [{ says, lines: [`kubectl drain ${node} --ignore-daemonsets --timeout=20s`, explain, uncordon] }]
   }
   const drain = `kubectl drain ${node} --ignore-daemonsets`
-  const showReplicas = 'kubectl -n longhorn-system get replicas.longhorn.io'
+  const showReplicas = `kubectl -n ${namespace} get replicas.longhorn.io`
   const says = `Drain a node with the only copy of Longhorn's volume ${volume}: it moves first, and the drain ends after that`
   const lines = trigger === 'cordon' ? [`kubectl cordon ${node}`, explain, drain, showReplicas] : [drain, showReplicas]
   return [{ says, lines: [...lines, uncordon] }]

@@ -11,7 +11,11 @@ import { limitsSeen, parseCountedNode } from '../../capabilities/drain-lock/obse
 import { parseHoldableBudget } from '../../capabilities/drain-lock/observe/objects.ts'
 import { observeDisruption } from '../../capabilities/drain-lock/observe/observe.ts'
 import { decideLonghornDrain } from '../../capabilities/longhorn-drain/domain/decide.ts'
-import { hasLonghornData, longhornStorageFacts } from '../../capabilities/longhorn-drain/domain/storage-facts.ts'
+import {
+  hasLonghornData,
+  longhornStorageFacts,
+  unknownLonghornStorage,
+} from '../../capabilities/longhorn-drain/domain/storage-facts.ts'
 import type { LonghornView } from '../../capabilities/longhorn-drain/view/longhorn-view.ts'
 import { createLedgerStore } from '../../ledger/store/ledger-store.ts'
 import { noteDefaults, observeSettings } from '../../ledger/store/observe-settings.ts'
@@ -91,7 +95,9 @@ async function getPolicy({
 }
 
 function longhornFacts(longhorn: LonghornView | undefined, node: string): StorageFacts[] {
-  if (longhorn === undefined || !hasLonghornData(longhorn.snapshot, node)) return []
-  const { snapshot } = longhorn
+  if (longhorn === undefined) return []
+  const { snapshot, unknownWhy } = longhorn
+  if (unknownWhy !== undefined) return [unknownLonghornStorage(node, unknownWhy)]
+  if (!hasLonghornData(snapshot, node)) return []
   return [longhornStorageFacts({ snapshot, node, heldSinceMs: undefined, decide: decideLonghornDrain })]
 }

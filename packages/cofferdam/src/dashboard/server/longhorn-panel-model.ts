@@ -1,4 +1,3 @@
-import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { ReplicaBlocker } from '../../capabilities/longhorn-drain/domain/decision.ts'
 import type { LonghornRule } from '../../capabilities/longhorn-drain/view/longhorn-answer.ts'
 import type { LonghornView } from '../../capabilities/longhorn-drain/view/longhorn-view.ts'
@@ -66,7 +65,7 @@ export function buildLonghornPanel(view: LonghornView): LonghornPanelModel {
     keeps: decision.budgets
       .filter(({ wanted }) => wanted === 'present')
       .map(({ instanceManager, node, reason }) => ({
-        budget: `${longhornNamespace}/${instanceManager}`,
+        budget: `${snapshot.namespace}/${instanceManager}`,
         node,
         reason,
       })),

@@ -1,3 +1,5 @@
+import { longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { namespaces } from '@cofferdam/kubernetes/api/resources.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { openLonghorn } from '@cofferdam/simulator/world/longhorn/testing/longhorn-fixture.ts'
 import { openWorld } from '@cofferdam/simulator/world/testing/scenario.ts'
@@ -23,6 +25,23 @@ it('follows a living Longhorn: a cordon shows within a second', async () => {
   await seconds(1)
   expect(told).toContain('changed')
   expect(places()[0]).toEqual(['node-1', 'LastReplica'])
+  await watch.stop()
+  stop()
+})
+
+it('of a Longhorn in two namespaces it shows only that: figures of the wrong one would be believed', async () => {
+  const { api, clock, seconds, stop } = await openLonghorn({ namespace: 'storage', volumes: [{ name: 'v1' }] })
+  const watch = createLonghornWatch({ api, clock, random: seededRandom(1) })
+  await seconds(2)
+  expect([...watch.list()].map(({ volumes, problems }) => [volumes.total, problems])).toEqual([[1, []]])
+  const setting = await api.get(longhornSettings, { namespace: 'storage', name: 'node-drain-policy' })
+  const { name } = setting.metadata
+  await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'left-over' } })
+  await api.create(longhornSettings, { ...setting, metadata: { name, namespace: 'left-over' } })
+  await seconds(2)
+  const [board] = watch.list()
+  expect([board?.volumes.total, board?.places]).toEqual([0, []])
+  expect(board?.problems).toEqual([{ object: 'longhorn', problem: expect.stringContaining('(left-over, storage)') }])
   await watch.stop()
   stop()
 })

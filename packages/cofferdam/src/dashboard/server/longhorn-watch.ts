@@ -9,6 +9,7 @@ import { nextStuckMs } from '../../capabilities/longhorn-drain/domain/stuck-move
 import { observeLonghorn } from '../../capabilities/longhorn-drain/observe/observe.ts'
 import { openLonghornViews } from '../../capabilities/longhorn-drain/observe/views.ts'
 import { viewLonghorn } from '../../capabilities/longhorn-drain/view/longhorn-view.ts'
+import { viewSeveralLonghorns } from '../../capabilities/longhorn-drain/view/several-longhorns.ts'
 import { openSharedViews } from '../../observe/shared-views.ts'
 import { buildLonghornPanel, type LonghornPanelModel } from './longhorn-panel-model.ts'
 import { createSettledWatch, type SettledWatch } from './settled-watch.ts'
@@ -16,7 +17,7 @@ import { createSettledWatch, type SettledWatch } from './settled-watch.ts'
 /**
  * Follows all of Longhorn through the operator's own views, and shows what the drain policy makes of it. Without Longhorn it is empty.
  *
- * Fails closed: while one of its kinds has not been read there is no answer.
+ * Fails closed: while one of its kinds has not been read there is no answer, and where Longhorn is in several namespaces only that is shown.
  */
 export function createLonghornWatch(shared: {
   readonly api: KubeApi
@@ -34,8 +35,11 @@ export function createLonghornWatch(shared: {
 
   const observePanel = (): LonghornPanelModel | undefined => {
     dueMs = undefined
-    if (!all.every(({ synced }) => synced) || [...views.nodes.list()].length === 0) return undefined
-    const view = viewLonghorn(parse(observeLonghorn(views, clock.now())), {}, judge.decide)
+    if (!all.every(({ synced }) => synced)) return undefined
+    const found = observeLonghorn(views, clock.now())
+    if (!found.known) return buildLonghornPanel(viewSeveralLonghorns(found.why, clock.now()))
+    if (found.value.nodes.length === 0) return undefined
+    const view = viewLonghorn(parse(found.value), {}, judge.decide)
     dueMs = nextStuckMs(view.snapshot, view.decision)
     return buildLonghornPanel(view)
   }

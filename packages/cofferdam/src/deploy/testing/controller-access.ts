@@ -6,6 +6,6 @@ const parts: readonly AccessPart[] = ['ceph', 'ceph-own-osds', 'ceph-pace', 'cep
 
 /** Everything that deploy/ grants these controllers, with all of its parts, for Ceph in the namespace `rook-ceph`. */
 export function buildWholeAccess(permissions: Readonly<Record<string, readonly Permission[]>>): readonly KubeObject[] {
-  const granted = parts.flatMap((part) => buildPartAccess(part, permissions, ['rook-ceph']))
+  const granted = parts.flatMap((part) => buildPartAccess(part, permissions, { ceph: ['rook-ceph'] }))
   return [...buildAccess(permissions), ...granted] as readonly unknown[] as readonly KubeObject[]
 }

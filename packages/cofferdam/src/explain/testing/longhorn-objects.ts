@@ -13,7 +13,7 @@ import { earlier, pod } from './sample-objects.ts'
 
 /** The instance manager of a node, and Longhorn's budget over it that spares nothing. */
 export function instanceManager(node: string): { readonly pod: Pod; readonly budget: PodDisruptionBudget } {
-  const ours = buildHoldBudget(managerView(node), () => 'abcdef0123')
+  const ours = buildHoldBudget(managerView(node), () => 'abcdef0123', longhornNamespace)
   const labels = { ...ours.spec.selector?.matchLabels, 'longhorn.io/component': 'instance-manager' }
   const built = {
     ...ours,

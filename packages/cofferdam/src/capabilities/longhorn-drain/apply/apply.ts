@@ -30,7 +30,7 @@ export interface LonghornApplyPorts {
 
 /** What came of the steps of one pass. */
 export interface LonghornMemory {
-  /** As they were for the last decision. */
+  /** As they were for the last decision; undefined where Longhorn is in several namespaces: then nothing is written. */
   objects: LonghornObjects | undefined
   afresh: Observed<SeenAfresh> | undefined
   readonly attempted: Set<string>
@@ -80,25 +80,29 @@ export function longhornPerformers(
     }
   }
 
-  async function write(step: LonghornWrite): Promise<readonly unknown[]> {
+  async function write(step: LonghornWrite, objects: LonghornObjects): Promise<readonly unknown[]> {
+    const around = { objects, signal }
     switch (step.what) {
       case 'budgets':
         await writeBudgets(step.writes)
         return []
       case 'tickets':
-        return withdrawTickets(ports, step.tickets, signal)
+        return withdrawTickets(ports, step.tickets, around)
       case 'surplus':
-        return applySurplusRemoval(ports, step.replicas, signal)
+        return applySurplusRemoval(ports, step.replicas, around)
       case 'moving':
-        return applyMovingRecords(ports, step.changes, signal)
+        return applyMovingRecords(ports, step.changes, around)
       case 'guidance':
-        return applyLonghornGuidance(ports, step.changes, { objects: memory.objects, signal })
+        return applyLonghornGuidance(ports, step.changes, around)
       case 'closing':
         return applyLonghornClosing(ports, step.changes, signal)
     }
   }
 
-  async function report(step: LonghornReportStep, objects: LonghornObjects): Promise<void> {
+  async function report(
+    step: Exclude<LonghornReportStep, { readonly what: 'several-places' }>,
+    objects: LonghornObjects,
+  ): Promise<void> {
     switch (step.what) {
       case 'mode': {
         if (step.mode !== 'observe') return
@@ -130,11 +134,12 @@ export function longhornPerformers(
       return 'learned'
     },
     async write(step) {
-      memory.failures.push(...(await write(step)))
+      if (memory.objects !== undefined) memory.failures.push(...(await write(step, memory.objects)))
       return 'done'
     },
     async report(step) {
-      if (memory.objects !== undefined) await report(step, memory.objects)
+      if (step.what === 'several-places') await reporter.reportSeveralPlaces(step)
+      else if (memory.objects !== undefined) await report(step, memory.objects)
       return 'done'
     },
   }

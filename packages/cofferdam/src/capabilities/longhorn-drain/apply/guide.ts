@@ -43,14 +43,14 @@ export interface LonghornGuidePorts {
 export async function applyLonghornGuidance(
   ports: LonghornGuidePorts,
   changes: readonly (GuidanceStep & Seen)[],
-  { objects, signal }: { readonly objects: LonghornObjects | undefined; readonly signal: AbortSignal },
+  { objects, signal }: { readonly objects: LonghornObjects; readonly signal: AbortSignal },
 ): Promise<readonly unknown[]> {
   const { views, reports } = ports
   const failures: unknown[] = []
   for (const step of changes) {
     await collectFailure(failures, async () => {
-      const version = await write(ports, step, signal)
-      const about = (step.kind === 'setting' ? objects?.settings : objects?.nodes)?.find(
+      const version = await write(ports, step, { namespace: objects.namespace, signal })
+      const about = (step.kind === 'setting' ? objects.settings : objects.nodes).find(
         ({ metadata }) => metadata.name === step.name,
       )
       if (step.reason !== undefined && about !== undefined) {
@@ -67,7 +67,7 @@ export async function applyLonghornGuidance(
 async function write(
   { api }: LonghornGuidePorts,
   { kind, name, annotations, value, spec, resourceVersion }: GuidanceStep & Seen,
-  signal: AbortSignal,
+  { namespace, signal }: { readonly namespace: string; readonly signal: AbortSignal },
 ): Promise<string | undefined> {
   const body = {
     metadata: { annotations, ...(resourceVersion === undefined ? {} : { resourceVersion }) },
@@ -76,7 +76,7 @@ async function write(
   }
   const type = (kind === 'setting' ? longhornSettings : longhornNodes) as ResourceType
   const patch = { type: 'merge', body: body as unknown as JsonObject } as const
-  const written = await api.patch(type, { namespace: longhornNamespace, name }, patch, { signal })
+  const written = await api.patch(type, { namespace, name }, patch, { signal })
   return written.metadata.resourceVersion
 }
 

@@ -1,6 +1,7 @@
-import { longhornNamespace, longhornNodes } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { longhornNodes } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { buildMovingRecord, type MovingChange, movingAnnotation } from '../domain/moving-record.ts'
+import type { LonghornObjects } from '../domain/parse-longhorn.ts'
 import type { LonghornViews } from '../observe/observe.ts'
 import { collectFailure } from './collect-failure.ts'
 
@@ -8,14 +9,14 @@ import { collectFailure } from './collect-failure.ts'
 export async function applyMovingRecords(
   { api, views }: { readonly api: Pick<KubeApi, 'patch'>; readonly views: Pick<LonghornViews, 'nodes'> },
   changes: readonly MovingChange[],
-  signal: AbortSignal,
+  { objects, signal }: { readonly objects: Pick<LonghornObjects, 'namespace'>; readonly signal: AbortSignal },
 ): Promise<readonly unknown[]> {
   const failures: unknown[] = []
   let version: string | undefined
   for (const { node, moving } of changes) {
     const text = moving === undefined ? null : buildMovingRecord(moving)
     await collectFailure(failures, async () => {
-      const key = { namespace: longhornNamespace, name: node }
+      const key = { namespace: objects.namespace, name: node }
       const body = { metadata: { annotations: { [movingAnnotation]: text } } }
       version = (await api.patch(longhornNodes, key, { type: 'merge', body }, { signal })).metadata.resourceVersion
     })

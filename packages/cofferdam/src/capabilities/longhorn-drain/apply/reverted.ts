@@ -1,5 +1,5 @@
 import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
-import { longhornNamespace, longhornNodes, longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { longhornNodes, longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
@@ -60,7 +60,7 @@ export class OwnWriteWatch {
         againAfterMs: reportAgainMs,
       }
       if (!this.#events.isChange(topic)) continue
-      const says = explainReverted(write, await this.#whoDid(write, signal))
+      const says = explainReverted(write, await this.#whoDid(objects, write, signal))
       const about = objects.nodes.find(({ metadata }) => metadata.name === write.node)
       if (about !== undefined) {
         await this.#events.record(about, { type: 'Warning', reason: 'WriteReverted', note: says }, foundNew)
@@ -82,14 +82,16 @@ export class OwnWriteWatch {
   }
 
   /** By the managed fields, which views leave out. A budget that is gone has none. */
-  async #whoDid({ kind, name, node }: RevertedWrite, signal: AbortSignal): Promise<string | undefined> {
+  async #whoDid(
+    { namespace }: LonghornObjects,
+    { kind, name, node }: RevertedWrite,
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
     const isDisk = kind === 'disk'
     const type = (isDisk ? longhornNodes : podDisruptionBudgets) as ResourceType
     try {
       const fieldSelector = `metadata.name=${isDisk ? node : name}`
-      const [found] = (
-        await this.#ports.api.list<KubeObject>(type, { namespace: longhornNamespace, fieldSelector, signal })
-      ).items
+      const [found] = (await this.#ports.api.list<KubeObject>(type, { namespace, fieldSelector, signal })).items
       if (found === undefined) return undefined
       return lastWriterOf(found, isDisk ? ['spec', 'disks', name, 'evictionRequested'] : ['spec', 'minAvailable'])
         .manager
@@ -100,14 +102,14 @@ export class OwnWriteWatch {
 
   /** For `explain`, `status` and the page, which begin with nothing. */
   async #record(
-    { settings }: LonghornObjects,
+    { namespace, settings }: LonghornObjects,
     record: Parameters<typeof buildRevertedRecord>[0],
     signal: AbortSignal,
   ): Promise<void> {
     const setting = drainSetting(settings)
     if (setting === undefined) return
     const body = { metadata: { annotations: { [revertedAnnotation]: buildRevertedRecord(record) } } }
-    const key = { namespace: longhornNamespace, name: setting.metadata.name }
+    const key = { namespace, name: setting.metadata.name }
     await this.#ports.api.patch(longhornSettings, key, { type: 'merge', body }, { signal }).catch(() => undefined)
   }
 }

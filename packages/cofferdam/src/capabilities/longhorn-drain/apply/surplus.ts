@@ -1,5 +1,6 @@
-import { longhornNamespace, longhornReplicas } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { longhornReplicas } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { LonghornObjects } from '../domain/parse-longhorn.ts'
 import type { SurplusReplica } from '../domain/steps.ts'
 import type { LonghornViews } from '../observe/observe.ts'
 import { collectFailure } from './collect-failure.ts'
@@ -8,13 +9,13 @@ import { collectFailure } from './collect-failure.ts'
 export async function applySurplusRemoval(
   { api, views }: { readonly api: Pick<KubeApi, 'delete'>; readonly views: Pick<LonghornViews, 'replicas'> },
   replicas: readonly SurplusReplica[],
-  signal: AbortSignal,
+  { objects, signal }: { readonly objects: Pick<LonghornObjects, 'namespace'>; readonly signal: AbortSignal },
 ): Promise<readonly unknown[]> {
   const failures: unknown[] = []
   let version: string | undefined
   for (const { name, ...preconditions } of replicas) {
     await collectFailure(failures, async () => {
-      const key = { namespace: longhornNamespace, name }
+      const key = { namespace: objects.namespace, name }
       version = (await api.delete(longhornReplicas, key, { preconditions, signal })).metadata.resourceVersion
     })
   }

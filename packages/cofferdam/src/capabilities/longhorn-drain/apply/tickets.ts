@@ -1,6 +1,7 @@
-import { longhornNamespace, longhornVolumeAttachments } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { longhornVolumeAttachments } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { FormerTicket } from '../domain/former-tickets.ts'
+import type { LonghornObjects } from '../domain/parse-longhorn.ts'
 import type { Seen } from '../domain/steps.ts'
 import type { LonghornViews } from '../observe/observe.ts'
 import { collectFailure } from './collect-failure.ts'
@@ -9,13 +10,13 @@ import { collectFailure } from './collect-failure.ts'
 export async function withdrawTickets(
   { api, views }: { readonly api: Pick<KubeApi, 'patch'>; readonly views: Pick<LonghornViews, 'attachments'> },
   tickets: readonly (FormerTicket & Seen)[],
-  signal: AbortSignal,
+  { objects, signal }: { readonly objects: Pick<LonghornObjects, 'namespace'>; readonly signal: AbortSignal },
 ): Promise<readonly unknown[]> {
   const failures: unknown[] = []
   let version: string | undefined
   for (const { volume, id, resourceVersion } of tickets) {
     await collectFailure(failures, async () => {
-      const key = { namespace: longhornNamespace, name: volume }
+      const key = { namespace: objects.namespace, name: volume }
       const body = {
         ...(resourceVersion === undefined ? {} : { metadata: { resourceVersion } }),
         spec: { attachmentTickets: { [id]: null } },

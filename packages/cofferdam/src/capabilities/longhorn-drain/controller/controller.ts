@@ -12,13 +12,16 @@ import { longhornGuidePermissions, StuckTeller } from '../apply/guide.ts'
 import { OwnWriteWatch } from '../apply/reverted.ts'
 import type { SelectingDeployment, Sha512Hex } from '../domain/budget-object.ts'
 import { decideLonghornPass, type LonghornPass } from '../domain/decide-pass.ts'
+import { decideSeveralLonghorns } from '../domain/decide-several.ts'
 import { createLonghornJudge } from '../domain/judge.ts'
 import { createLonghornParser } from '../domain/parse-longhorn.ts'
-import type { LonghornPassSnapshot } from '../domain/pass-snapshot.ts'
+import type { LonghornPassSnapshot, SeveralLonghorns } from '../domain/pass-snapshot.ts'
 import { type LonghornViews, observeLonghorn } from '../observe/observe.ts'
+import type { LonghornDeploymentViews } from '../observe/views.ts'
 import { LonghornReporter } from '../report/report.ts'
 
 const reading: Permission['verbs'] = ['list', 'watch']
+/** Granted where Longhorn is: deploy/longhorn names the namespace that its users most often choose. */
 const written = { namespace: longhornNamespace, grantedBy: 'longhorn' } as const
 
 export const longhornDrainPermissions: readonly Permission[] = [
@@ -48,12 +51,13 @@ export const longhornDrainPermissions: readonly Permission[] = [
 ]
 
 export interface LonghornDrainPorts extends Omit<LonghornApplyPorts, 'reporter' | 'watch' | 'stuck' | 'views'> {
-  readonly views: LonghornViews & { readonly deployments: WatchView<SelectingDeployment> }
+  readonly views: LonghornViews
+  readonly deploymentsIn: LonghornDeploymentViews
   readonly sha512Hex: Sha512Hex
 }
 
 /** Nodes answer for each other, so all of Longhorn is one key, and is decided about by one at a time. */
-const everything = longhornNamespace
+const everything = 'longhorn'
 
 /** Steers Longhorn's drains by the wanted policy, and holds instance managers that Longhorn would let go too early, where asked. */
 export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
@@ -63,6 +67,10 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
   const reporter = new LonghornReporter(ports.reports)
   const watch = new OwnWriteWatch(ports)
   const stuck = new StuckTeller(ports.reports)
+  const followed = new Set<string>()
+  /** Where Longhorn was found last. */
+  let place: string | undefined
+  let followDeployments: (view: WatchView<SelectingDeployment>) => void = () => {}
 
   return {
     name: 'longhorn-drain',
@@ -74,8 +82,10 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
         })
         signal.addEventListener('abort', end, { once: true })
       }
+      followed.clear()
+      followDeployments = follow
       const { budgets, ...others } = views
-      follow(budgets, (change) => isLonghorns(change) && isRelevantBudgetChange(change))
+      follow(budgets, (change) => namespaceOf(change) === place && isRelevantBudgetChange(change))
       for (const view of Object.values(others) as WatchView<unknown>[]) follow(view)
       await Promise.all(Object.values(views).map((view) => view.whenSynced(signal)))
       enqueue(everything)
@@ -84,8 +94,9 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
     async reconcile(_, signal) {
       const memory = newLonghornMemory()
       const { decision } = await performPass({
-        observe: async () => observe(memory),
-        decide: (seen: LonghornPassSnapshot): LonghornPass => decideLonghornPass(seen, decider),
+        observe: () => observe(memory, signal),
+        decide: (seen: LonghornPassSnapshot | SeveralLonghorns): LonghornPass =>
+          'problem' in seen ? decideSeveralLonghorns(seen) : decideLonghornPass(seen, decider),
         perform: longhornPerformers({ ...ports, reporter, watch, stuck }, memory, signal),
         signal,
       })
@@ -99,21 +110,37 @@ export function createLonghornDrain(ports: LonghornDrainPorts): Controller {
     },
   }
 
-  function observe(memory: LonghornMemory): LonghornPassSnapshot {
-    const objects = observeLonghorn(views, clock.now())
-    memory.objects = objects
+  async function observe(
+    memory: LonghornMemory,
+    signal: AbortSignal,
+  ): Promise<LonghornPassSnapshot | SeveralLonghorns> {
+    const found = observeLonghorn(views, clock.now())
+    memory.objects = found.known ? found.value : undefined
+    place = memory.objects?.namespace
+    if (!found.known) return { problem: found.why, settings: [...views.settings.list()] }
+    const objects = found.value
+    const snapshot = parse(objects)
+    const isHold = snapshot.settings.mode === 'hold'
     return {
       objects,
-      snapshot: parse(objects),
-      deployments: ifReadable(() => views.deployments.byIndex('namespace', longhornNamespace)),
+      snapshot,
+      deployments: isHold ? await observeDeployments(objects.namespace, signal) : undefined,
       written: watch.written,
       afresh: memory.afresh,
       attempted: new Set(memory.attempted),
     }
   }
+
+  /** Undefined where they may not be read. */
+  async function observeDeployments(namespace: string, signal: AbortSignal) {
+    const view = ports.deploymentsIn(namespace)
+    if (!followed.has(namespace)) followDeployments(view)
+    followed.add(namespace)
+    await view.whenSynced(signal)
+    return ifReadable(() => view.byIndex('namespace', namespace))
+  }
 }
 
-function isLonghorns(change: ViewChange<PodDisruptionBudget>): boolean {
-  const { metadata } = change.type === 'removed' ? change.previous : change.value
-  return metadata.namespace === longhornNamespace
+function namespaceOf(change: ViewChange<PodDisruptionBudget>): string | undefined {
+  return (change.type === 'removed' ? change.previous : change.value).metadata.namespace
 }

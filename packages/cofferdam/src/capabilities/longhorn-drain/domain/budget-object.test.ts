@@ -20,7 +20,7 @@ describe('the budget that holds an instance manager', () => {
       name: 'instance-manager-1',
       image: 'longhornio/longhorn-instance-manager:v1.8.0',
     })
-    expect(buildHoldBudget(manager, sha512Hex)).toEqual({
+    expect(buildHoldBudget(manager, sha512Hex, 'longhorn-system')).toEqual({
       apiVersion: 'policy/v1',
       kind: 'PodDisruptionBudget',
       metadata: { name: 'cofferdam-hold-instance-manager-1', namespace: 'longhorn-system', labels: ownBudgetLabel },
@@ -40,7 +40,7 @@ describe('the budget that holds an instance manager', () => {
   })
 
   it('is recognized by its name and our label, and holds nothing once it was changed', () => {
-    const ours = buildHoldBudget(managerView('n1'), sha512Hex)
+    const ours = buildHoldBudget(managerView('n1'), sha512Hex, 'longhorn-system')
     const foreign = { ...ours, metadata: { ...ours.metadata, labels: {} } }
     const emptied = { ...ours, spec: { ...ours.spec, minAvailable: 0 } }
     const bare = { ...ours, spec: undefined } as unknown as PodDisruptionBudget
@@ -50,7 +50,7 @@ describe('the budget that holds an instance manager', () => {
 
   it("Longhorn's own is recognized by its selector, and a budget of the same name for other pods is not taken for one", () => {
     const matchLabels = { 'longhorn.io/component': 'instance-manager' }
-    const ours = buildHoldBudget(managerView('n1'), sha512Hex)
+    const ours = buildHoldBudget(managerView('n1'), sha512Hex, 'longhorn-system')
     const longhorns = { ...ours, spec: { minAvailable: 1, selector: { matchLabels } } }
     const foreign = { ...ours, spec: { minAvailable: 1, selector: { matchLabels: { app: 'x' } } } }
     expect([longhorns, foreign, ours].map(isInstanceManagerBudget)).toEqual([true, false, false])

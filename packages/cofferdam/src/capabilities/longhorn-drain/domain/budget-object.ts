@@ -1,5 +1,4 @@
 import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
-import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { holdPrefix } from '../../../shared/exchanged-budget.ts'
@@ -32,7 +31,7 @@ export function holdNameOf(instanceManager: string): string {
 export function buildHoldBudget(
   { name, node, image, type, dataEngine }: InstanceManagerView,
   sha512Hex: Sha512Hex,
-  namespace = longhornNamespace,
+  namespace: string,
 ): PodDisruptionBudget {
   return {
     apiVersion: 'policy/v1',
@@ -110,7 +109,7 @@ export function decideCsiBudgets({ volumes, isOneUnreadable, ...input }: CsiBudg
     const isThere = input.existing.has(name)
     if (!isWanted && isThere) remove.push(name)
     if (!isWanted || isThere) continue
-    const { namespace = longhornNamespace } = deployment.metadata
+    const { namespace = '' } = deployment.metadata
     create.push({
       apiVersion: 'policy/v1',
       kind: 'PodDisruptionBudget',

@@ -17,6 +17,7 @@ import { longhornFixture } from './testing/longhorn-fixture.ts'
 
 const sha512Hex = (text: string) => createHash('sha512').update(text).digest('hex')
 const nothing: LonghornObjects = {
+  namespace: 'longhorn-system',
   nowMs: 0,
   settings: [],
   nodes: [],
@@ -46,7 +47,9 @@ const oneMissing = longhornFixture({
 const lastCopy = longhornFixture({ nodes: { n1: held, n2: {} }, volumes: { v: { copies: { n1: 'healthy' } } } })
 
 const budgetsOf = ({ holds, instanceManagers }: LonghornSnapshot): PodDisruptionBudget[] =>
-  instanceManagers.filter(({ name }) => holds.has(name)).map((manager) => buildHoldBudget(manager, sha512Hex))
+  instanceManagers
+    .filter(({ name }) => holds.has(name))
+    .map((manager) => buildHoldBudget(manager, sha512Hex, 'longhorn-system'))
 const objectsOf = (snapshot: LonghornSnapshot) => ({ ...nothing, budgets: budgetsOf(snapshot) })
 const listed = (snapshot: LonghornSnapshot) => known({ objects: objectsOf(snapshot), snapshot })
 

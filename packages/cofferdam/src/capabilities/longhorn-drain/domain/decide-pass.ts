@@ -1,5 +1,4 @@
 import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
-import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { Sha512Hex } from './budget-object.ts'
 import { hasClosingMarks } from './closing-mark.ts'
 import { closingSteps } from './closing-nodes.ts'
@@ -94,7 +93,7 @@ function decideHeld(seen: LonghornPassSnapshot, observed: ObservedLonghorn, sha5
   const create = plan.create.filter((write) => isOpen(write, attempted))
   const isOneToGo = plan.remove.length + csi.remove.length + decision.surplusReplicas.length > 0
   const isComplete = plan.create.length + plan.taken.length === 0
-  const problems = [...takenProblems(plan.taken), ...unreadProblems(deployments)]
+  const problems = [...takenProblems(plan.taken), ...unreadProblems(seen)]
   if (afresh === undefined) {
     steps.push(...budgetSteps(create))
     // Whether all of them could be made decides whether anything may go.
@@ -204,8 +203,8 @@ function takenProblems(taken: readonly string[]): LonghornDecision['problems'] {
   }))
 }
 
-function unreadProblems(deployments: LonghornPassSnapshot['deployments']): LonghornDecision['problems'] {
+function unreadProblems({ deployments, snapshot }: LonghornPassSnapshot): LonghornDecision['problems'] {
   if (deployments !== undefined) return []
   const problem = "cannot be read, so the budgets of Longhorn's CSI sidecars stay as they are: apply deploy/longhorn"
-  return [{ object: `deployments in ${longhornNamespace}`, problem }]
+  return [{ object: `deployments in ${snapshot.namespace}`, problem }]
 }

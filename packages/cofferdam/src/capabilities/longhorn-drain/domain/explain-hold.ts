@@ -1,4 +1,3 @@
-import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { UnreadableObject } from '../../../shared/parsed.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import type { ReplicaBlocker } from './decision.ts'
@@ -22,7 +21,7 @@ type BlockerText = Pick<ReplicaBlocker, 'reason' | 'explanation' | 'wayOut'>
 export function explainEngine(index: LonghornIndex, node: string, volume: string): ReplicaBlocker {
   const view = index.volumes.get(volume)
   const by = view?.attachedBy
-  const wayOut = engineWayOut(volume, view)
+  const wayOut = engineWayOut(index.namespace, volume, view)
   return {
     object: `volume/${volume}`,
     volume,
@@ -32,12 +31,12 @@ export function explainEngine(index: LonghornIndex, node: string, volume: string
   }
 }
 
-function engineWayOut(name: string, view: VolumeView | undefined): string {
+function engineWayOut(namespace: string, name: string, view: VolumeView | undefined): string {
   const { attachedBy: by, tickets = [] } = view ?? {}
   const former = tickets.find((ticket) => isFormerTicket(ticket, name))
   if (former !== undefined && tickets.length === 1) {
     const body = JSON.stringify({ spec: { attachmentTickets: { [former.id]: null } } })
-    return `Remove the ticket, as Cofferdam does itself in the modes guide and hold: kubectl -n ${longhornNamespace} patch volumeattachments.longhorn.io ${name} --type merge -p '${body}'`
+    return `Remove the ticket, as Cofferdam does itself in the modes guide and hold: kubectl -n ${namespace} patch volumeattachments.longhorn.io ${name} --type merge -p '${body}'`
   }
   if (by === undefined) {
     return `Detach volume ${name}; Longhorn's setting detach-manually-attached-volumes-when-cordoned does so by itself.`

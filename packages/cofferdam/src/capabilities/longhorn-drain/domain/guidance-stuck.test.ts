@@ -93,6 +93,12 @@ describe('a node that nothing holds', () => {
     expect(observeLingering(since, again.snapshot, again.decision)).toEqual(new Map([['n1', 70_000]]))
   })
 
+  it('is freed by a command for the namespace where Longhorn is: in another it would find no such replica', () => {
+    const { snapshot, decision } = look(lost, 0)
+    const [found] = explainLonghornStuck({ ...snapshot, namespace: 'storage' }, decision)
+    expect(found?.wayOut).toContain('kubectl -n storage delete replicas.longhorn.io db-n3')
+  })
+
   it('is explained with the replica that Longhorn stumbles over, and with the way out', () => {
     const { snapshot, decision } = look(lost, 0)
     expect(explainLonghornStuck(snapshot, decision)).toEqual([

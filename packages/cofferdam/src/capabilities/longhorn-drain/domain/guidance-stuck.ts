@@ -89,7 +89,7 @@ function explainGoneNode(index: LonghornIndex, counted: readonly ReplicaView[], 
   return {
     object: `replica/${copy.name}`,
     explanation: `Nothing holds node ${node}, but Longhorn cannot see that: replica ${copy.name} of volume ${copy.volume} is on node ${copy.node}, which Kubernetes no longer has, and Longhorn stops checking there.`,
-    wayOut: `Delete replica ${copy.name} (kubectl -n longhorn-system delete replicas.longhorn.io ${copy.name}), or node ${copy.node} in Longhorn if it does not come back.`,
+    wayOut: `Delete replica ${copy.name} (kubectl -n ${index.namespace} delete replicas.longhorn.io ${copy.name}), or node ${copy.node} in Longhorn if it does not come back.`,
   }
 }
 

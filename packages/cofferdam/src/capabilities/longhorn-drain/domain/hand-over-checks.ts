@@ -1,9 +1,11 @@
+import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { blocked, type HandOverCheck, ok, operatorCheck, rightsCheck, warning } from '../../../shared/hand-over.ts'
 import { isInVersionRange, type VersionRange, versionRangeText } from '../../../shared/version-range.ts'
 import { triggerAnnotation, wantedPolicyAnnotation } from './drain-settings.ts'
 import { drainsCheck, markProblems, preflightCheck } from './hand-over-drains.ts'
 import { type HandOverStates, type LonghornHandOverSnapshot, settingOf } from './hand-over-snapshot.ts'
 import { longhornManagerSelector, parseLonghornManager } from './longhorn-manager.ts'
+import { severalPlacesText, severalPlacesWayOut } from './longhorn-place.ts'
 import { namesText } from './names-text.ts'
 import { drainPolicySetting } from './policy.ts'
 
@@ -12,7 +14,7 @@ export function handOverChecks(seen: LonghornHandOverSnapshot, states: HandOverS
   const { direction, isOperatorRunning, missingRights } = seen
   const operator = [
     operatorCheck(isOperatorRunning),
-    rightsCheck(missingRights, { direction, wayOut: 'apply deploy/longhorn' }),
+    rightsCheck(missingRights, { direction, wayOut: rightsWayOut(seen.namespace) }),
   ]
   if (states === undefined) return [longhornCheck(seen), ...operator]
   const around = [longhornCheck(seen), ...operator, managerCheck(seen, states)]
@@ -32,22 +34,32 @@ export function handOverChecks(seen: LonghornHandOverSnapshot, states: HandOverS
   ]
 }
 
+/** The part names one namespace; for another its rights are put there by an overlay. */
+function rightsWayOut(namespace: string): string {
+  return namespace === longhornNamespace
+    ? 'apply deploy/longhorn'
+    : `apply deploy/longhorn/rights with an overlay that says namespace: ${namespace}; docs/guide/install.md shows it`
+}
+
 function longhornCheck(seen: LonghornHandOverSnapshot): HandOverCheck {
-  const { longhorn, namespace, managedNamespace, places, direction } = seen
+  const { longhorn, namespace, places, direction } = seen
   const what = 'longhorn'
+  if (places.length > 1) {
+    return blocked(what, `${severalPlacesText(places)}, so the operator changes nothing`, {
+      wayOut: severalPlacesWayOut,
+    })
+  }
   if (longhorn?.known === false) {
     const wayOut = "use an account that may list Longhorn's kinds"
     return blocked(what, `it cannot be read: ${longhorn.why}`, { wayOut })
   }
   const setting = longhorn && settingOf(longhorn.value)
   if (setting !== undefined) return ok(what, `${drainPolicySetting}: ${setting.value ?? ''}`)
-  if (places.includes(namespace)) {
-    const wayOut = `install Longhorn in ${managedNamespace}, or leave its drains to it`
-    return blocked(what, `the operator manages Longhorn in namespace ${managedNamespace} only`, { wayOut })
-  }
-  const wayOut = places.includes(managedNamespace)
-    ? `cofferdam ${direction} longhorn/${managedNamespace}`
-    : 'kubectl get settings.longhorn.io -A shows where it is'
+  const [place] = places
+  const wayOut =
+    place !== undefined && place !== namespace
+      ? `cofferdam ${direction} longhorn/${place}`
+      : 'kubectl get settings.longhorn.io -A shows where it is'
   return blocked(what, `namespace ${namespace} has no Longhorn setting ${drainPolicySetting}`, { wayOut })
 }
 

@@ -11,14 +11,9 @@ import type { DrainPolicy, LonghornDrainSettings, LonghornSnapshot } from './sna
 export interface LonghornHandOverSnapshot {
   readonly direction: HandOverDirection
   readonly namespace: string
-  /** The namespace whose Longhorn the operator manages. */
-  readonly managedNamespace: string
-  /**
-   * Unknown where a kind may not be read without which nothing can be said of any node; undefined where it is not the one that the
-   * operator manages.
-   */
+  /** Unknown where a kind may not be read without which nothing can be said of any node; undefined where it is not in this namespace. */
   readonly longhorn: Observed<LonghornObjects> | undefined
-  /** Namespaces with a Longhorn. */
+  /** Namespaces with a Longhorn, as the operator finds them. */
   readonly places: readonly string[]
   /** Undefined where that may not be read. */
   readonly isOperatorRunning: boolean | undefined

@@ -14,7 +14,6 @@ const pair = { db: { on: ['n1', 'n2'] } } as const
 const seen = (scene: LonghornScene = {}, more: Partial<LonghornHandOverSnapshot> = {}): LonghornHandOverSnapshot => ({
   direction: 'adopt',
   namespace: 'longhorn-system',
-  managedNamespace: 'longhorn-system',
   longhorn: known(longhornObjects({ volumes: pair, ...scene })),
   places: ['longhorn-system'],
   isOperatorRunning: true,
@@ -84,8 +83,12 @@ const rows: Record<string, Row> = {
     given: seen({}, { namespace: 'storage', longhorn: undefined }),
     blocked: ['longhorn'],
   },
-  'another namespace than the one of the operator: it would never read the annotation': {
-    given: seen({}, { namespace: 'storage', longhorn: undefined, places: ['storage'] }),
+  'Longhorn is in another namespace: the command for that one is named, and nothing is written': {
+    given: seen({}, { longhorn: undefined, places: ['storage'] }),
+    blocked: ['longhorn'],
+  },
+  'Longhorn in two namespaces: the operator would change neither, so nothing is handed over': {
+    given: seen({}, { longhorn: unknown('it is in two'), places: ['longhorn-system', 'storage'] }),
     blocked: ['longhorn'],
   },
   'Longhorn that may not be read is not taken for one that is well': {
@@ -306,6 +309,32 @@ describe('a hand-over of drains', () => {
     expect(planLonghornHandOver(seen()).patch).toEqual({
       metadata: { annotations: { 'cofferdam.io/manage': 'guide' }, resourceVersion: '7' },
     })
+  })
+})
+
+describe('the way out', () => {
+  const checkOf = (what: string, given: LonghornHandOverSnapshot) =>
+    planLonghornHandOver(given).checks.find((check) => check.what === what)
+
+  it('names the namespace where Longhorn is: with another the command would never work', () => {
+    const given = seen({}, { longhorn: undefined, places: ['storage'] })
+    expect(checkOf('longhorn', given)).toMatchObject({ wayOut: 'cofferdam adopt longhorn/storage' })
+  })
+
+  it('of two Longhorns names both, and how to find the one that runs', () => {
+    const given = seen({}, { longhorn: unknown('it is in two'), places: ['a', 'b'] })
+    expect(checkOf('longhorn', given)).toMatchObject({
+      says: expect.stringContaining('(a, b)'),
+      wayOut: expect.stringContaining('kubectl get daemonsets -A -l app=longhorn-manager'),
+    })
+  })
+
+  it.each([
+    ['longhorn-system', /^apply deploy\/longhorn$/],
+    ['storage', /^apply deploy\/longhorn\/rights with an overlay that says namespace: storage/],
+  ])('of missing rights in %s: the part as it is would grant them in longhorn-system only', (namespace, wayOut) => {
+    const given = seen({}, { namespace, places: [namespace], missingRights: known(['patch nodes.longhorn.io']) })
+    expect(checkOf('rights', given)).toMatchObject({ wayOut: expect.stringMatching(wayOut) })
   })
 })
 

@@ -1,4 +1,3 @@
-import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { holdNameOf } from './budget-object.ts'
 import type { LonghornDecision, NodeAnswer, ReplicaBlocker } from './decision.ts'
 import { explainLonghornStuck } from './guidance-stuck.ts'
@@ -36,10 +35,10 @@ export function withLingeringBudgets(
   }
 }
 
-function goingBudget(instanceManager: string, { longhornBudgets }: LonghornSnapshot): ReplicaBlocker {
+function goingBudget(instanceManager: string, { namespace, longhornBudgets }: LonghornSnapshot): ReplicaBlocker {
   const isLonghorns = longhornBudgets.has(instanceManager)
   const who = isLonghorns ? 'Longhorn' : 'The operator'
-  const budget = `${longhornNamespace}/${isLonghorns ? instanceManager : holdNameOf(instanceManager)}`
+  const budget = `${namespace}/${isLonghorns ? instanceManager : holdNameOf(instanceManager)}`
   return {
     object: `pdb/${budget}`,
     volume: '',

@@ -12,6 +12,7 @@ import type {
 
 /** A snapshot from which every question about one node or one volume is answered without reading the others. */
 export interface LonghornIndex {
+  readonly namespace: string
   readonly settings: LonghornDrainSettings
   /** Instance managers that a budget covers, Longhorn's or ours. */
   readonly budgets: ReadonlySet<string>
@@ -47,6 +48,7 @@ export interface Touched {
 const everything: Touched = { isEverything: true, nodes: new Set(), volumes: new Set(), neighbours: new Set() }
 
 const nothing: LonghornSnapshot = {
+  namespace: '',
   nowMs: 0,
   settings: {
     mode: 'observe',
@@ -85,6 +87,10 @@ export class IndexedSnapshot implements LonghornIndex {
   readonly #managersByEngine = new Grouped<InstanceManagerView>(({ engines }) => [...new Set(engines)])
   #seen = nothing
   #isFirst = true
+
+  get namespace(): string {
+    return this.#seen.namespace
+  }
 
   get settings(): LonghornDrainSettings {
     return this.#seen.settings
@@ -140,7 +146,8 @@ export class IndexedSnapshot implements LonghornIndex {
     const changedNodes = changedItems(before.nodes, after.nodes)
     replaceAll(this.nodes, changedNodes)
     const isReadingOther = this.#readUnreadable(after)
-    const isEverything = this.#isFirst || isReadingOther || !isSame(before.settings, after.settings)
+    const isMoved = before.namespace !== after.namespace
+    const isEverything = this.#isFirst || isMoved || isReadingOther || !isSame(before.settings, after.settings)
     this.#seen = after
     this.#isFirst = false
     if (isEverything) return everything

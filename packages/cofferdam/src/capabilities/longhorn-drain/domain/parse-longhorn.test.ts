@@ -14,6 +14,7 @@ import { createLonghornParser, type LonghornObjects, parseLonghorn } from './par
 
 const longhorn = { apiVersion: 'longhorn.io/v1beta2' }
 const nothing: LonghornObjects = {
+  namespace: 'longhorn-system',
   nowMs: Date.parse('2026-01-01T01:00:00Z'),
   settings: [],
   nodes: [],

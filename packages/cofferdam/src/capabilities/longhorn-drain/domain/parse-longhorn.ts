@@ -28,6 +28,7 @@ import type { InstanceManagerView, LonghornSnapshot, ReplicaView, VolumeView } f
 
 /** Everything as Kubernetes has it, of one Longhorn's namespace. */
 export interface LonghornObjects extends LonghornManagerObjects {
+  readonly namespace: string
   readonly nowMs: number
   readonly settings: readonly LonghornSetting[]
   readonly nodes: readonly LonghornNode[]
@@ -121,6 +122,7 @@ export function createLonghornParser(): ParseLonghorn {
     })
     const problems = [...drainSettings.problems, ...withoutManager(image, () => managerless.of(replicasRead.views))]
     return {
+      namespace: objects.namespace,
       nowMs: objects.nowMs,
       settings: { ...drainSettings, problems },
       nodes: nodes.map(({ view }) => view),

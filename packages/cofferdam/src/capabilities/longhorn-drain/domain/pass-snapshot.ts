@@ -1,8 +1,15 @@
+import type { LonghornSetting } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import type { SelectingDeployment } from './budget-object.ts'
 import type { LonghornObjects } from './parse-longhorn.ts'
 import type { OwnWrites } from './reverted-writes.ts'
 import type { LonghornSnapshot } from './snapshot.ts'
+
+/** Longhorn is in several namespaces: why nothing is decided, and the settings of all of them. */
+export interface SeveralLonghorns {
+  readonly problem: string
+  readonly settings: readonly LonghornSetting[]
+}
 
 /** What one pass over all of Longhorn is decided on. */
 export interface LonghornPassSnapshot {

@@ -48,7 +48,7 @@ export function planHoldBudgets(observed: ObservedLonghorn, sha512Hex: Sha512Hex
     const seen = byName.get(name)
     if (hold !== 'needless') kept.add(name)
     if (hold !== 'needed' || manager === undefined) continue
-    const budget = buildHoldBudget(manager, sha512Hex)
+    const budget = buildHoldBudget(manager, sha512Hex, snapshot.namespace)
     if (seen === undefined) create.push({ verb: 'create', budget })
     else if (!hasOwnLabel(seen)) taken.push(name)
     else if (!isSameSpec(seen, budget)) create.push({ verb: 'replace', seen, budget })

@@ -15,6 +15,8 @@ export type DrainPolicy = (typeof drainPolicies)[number]
 
 /** Everything that is seen before the drains of one Longhorn are decided; all of it at once, since nodes answer for each other. */
 export interface LonghornSnapshot {
+  /** Where it is installed. */
+  readonly namespace: string
   readonly nowMs: number
   readonly settings: LonghornDrainSettings
   readonly nodes: readonly LonghornNodeView[]

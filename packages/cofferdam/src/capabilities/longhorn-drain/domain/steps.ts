@@ -1,4 +1,5 @@
 import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
+import type { LonghornSetting } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { Step } from '../../../shared/steps.ts'
 import type { ClosingChange } from './closing-change.ts'
 import type { LonghornDecision } from './decision.ts'
@@ -51,6 +52,8 @@ export type LonghornReportStep = Step & { readonly do: 'report' } & (
         readonly failedEvictions: ReadonlyMap<string, string>
         readonly surplusKept: ReadonlyMap<string, string>
       }
+    /** Which Longhorn is meant is not known. */
+    | { readonly what: 'several-places'; readonly problem: string; readonly settings: readonly LonghornSetting[] }
     /** What the API server refused for want of rights. */
     | { readonly what: 'refusals' }
   )

@@ -230,6 +230,22 @@ it('tells what holds the budgets of the node, behind each of them', () => {
   })
 })
 
+it('the budgets that hold are those of the namespace where Longhorn is; the key is the same in all of them, or a hold would be lost while it is not known', () => {
+  const scene: Fixture = {
+    policy: 'block-for-eviction',
+    nodes: open,
+    volumes: { db: { copies: { n1: 'healthy', n2: 'healthy' } } },
+  }
+  const snapshot = { ...longhornFixture(scene), namespace: 'storage' }
+  const { key, holds } = longhornStorageFacts({
+    snapshot,
+    node: 'n1',
+    heldSinceMs: undefined,
+    decide: decideLonghornDrain,
+  })
+  expect([key, holds?.map(({ budgets }) => budgets)]).toEqual([longhornStorageKey, [['pdb/storage/im-n1']]])
+})
+
 it('a node without replicas and engines has nothing to do with Longhorn', () => {
   const snapshot = longhornFixture({
     nodes: { ...open, n3: { manager: { engines: ['db'] } } },

@@ -1,4 +1,3 @@
-import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import type { StorageFacts, StorageHold } from '../../../shared/storage-facts.ts'
@@ -10,7 +9,11 @@ import { isUnused } from './protection.ts'
 import { isSeenClosed, withCordon } from './seen-closing.ts'
 import type { LonghornSnapshot, ReplicaView, VolumeView } from './snapshot.ts'
 
-export const longhornStorageKey = `storage/${longhornNamespace}/longhorn`
+/**
+ * The key of the one Longhorn of a cluster, wherever that is installed: it has to be the same while the namespace is not known, and in a ledger
+ * that is read before Longhorn is.
+ */
+export const longhornStorageKey = 'storage/longhorn-system/longhorn'
 
 export interface LonghornStorageQuestion {
   readonly snapshot: LonghornSnapshot
@@ -117,7 +120,7 @@ function isLasting(snapshot: LonghornSnapshot, node: string, { reason, volume: n
 
 /** Every manager of the node is held by all that holds the node. */
 function holdsOf(
-  { instanceManagers, holds, longhornBudgets }: LonghornSnapshot,
+  { namespace, instanceManagers, holds, longhornBudgets }: LonghornSnapshot,
   answer: NodeAnswer | undefined,
 ): StorageHold[] {
   if (answer === undefined || answer.blockers.length === 0) return []
@@ -127,7 +130,7 @@ function holdsOf(
       ...(longhornBudgets.has(name) ? [name] : []),
       ...(holds.has(name) ? [holdNameOf(name)] : []),
     ])
-    .map((name) => `pdb/${longhornNamespace}/${name}`)
+    .map((name) => `pdb/${namespace}/${name}`)
   if (budgets.length === 0) return []
   return answer.blockers.slice(0, mostHolds).map(({ object, reason, explanation, wayOut }) => {
     return { budgets, object, reason, wayOut: `${explanation} ${wayOut}` }

@@ -24,11 +24,13 @@ import type { PersistentVolume, StorageClass } from '@cofferdam/kubernetes/api/s
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
+import { known, type Observed } from '../../../shared/observed.ts'
 import { type LonghornManagerPod, longhornManagerSelector } from '../domain/longhorn-manager.ts'
+import { longhornPlaces, placeOfLonghorn } from '../domain/longhorn-place.ts'
 import type { LonghornObjects } from '../domain/parse-longhorn.ts'
 import { drainPolicySetting } from '../domain/policy.ts'
 
-/** What is read. Longhorn's kinds are those of its namespace; budgets are indexed by `namespace`. */
+/** What is read, of all namespaces: where Longhorn is shows only then. Budgets are indexed by `namespace`. */
 export interface LonghornViews {
   readonly settings: WatchView<LonghornSetting>
   readonly nodes: WatchView<LonghornNode>
@@ -47,23 +49,46 @@ export interface LonghornViews {
   readonly managerPods: WatchView<LonghornManagerPod>
 }
 
-export function observeLonghorn(views: LonghornViews, nowMs: number): LonghornObjects {
+/** All of the one Longhorn, in the namespace where it is found; nothing of it where there is none. Unknown where it is in several. */
+export function observeLonghorn(views: LonghornViews, nowMs: number): Observed<LonghornObjects> {
+  const place = placeOfLonghorn(observePlaces(views))
+  return place.known ? known(observeIn(place.value ?? longhornNamespace, views, nowMs)) : place
+}
+
+/** The namespaces in which a Longhorn shows. */
+export function observePlaces(views: LonghornViews): readonly string[] {
+  const { settings, nodes, instanceManagers, volumes, replicas, engines, budgets } = views
+  return longhornPlaces({
+    settings: settings.list(),
+    nodes: nodes.list(),
+    instanceManagers: instanceManagers.list(),
+    volumes: volumes.list(),
+    replicas: replicas.list(),
+    engines: engines.list(),
+    budgets: budgets.list(),
+  })
+}
+
+function observeIn(namespace: string, views: LonghornViews, nowMs: number): LonghornObjects {
+  const here = <T extends Pick<KubeObject, 'metadata'>>(view: WatchView<T>): T[] =>
+    [...view.list()].filter(({ metadata }) => metadata.namespace === namespace)
   return {
+    namespace,
     nowMs,
-    settings: [...views.settings.list()],
-    nodes: [...views.nodes.list()],
-    volumes: [...views.volumes.list()],
-    replicas: [...views.replicas.list()],
-    engines: [...views.engines.list()],
-    instanceManagers: [...views.instanceManagers.list()],
-    attachments: [...views.attachments.list()],
+    settings: here(views.settings),
+    nodes: here(views.nodes),
+    volumes: here(views.volumes),
+    replicas: here(views.replicas),
+    engines: here(views.engines),
+    instanceManagers: here(views.instanceManagers),
+    attachments: here(views.attachments),
     kubeNodes: [...views.kubeNodes.list()],
-    budgets: views.budgets.byIndex('namespace', longhornNamespace),
+    budgets: views.budgets.byIndex('namespace', namespace),
     disruptions: [...views.disruptions.list()],
     storageClasses: [...views.storageClasses.list()],
     persistentVolumes: [...views.persistentVolumes.list()],
-    managerSets: views.managerSets.synced ? [...views.managerSets.list()] : undefined,
-    managerPods: views.managerPods.synced ? [...views.managerPods.list()] : undefined,
+    managerSets: views.managerSets.synced ? here(views.managerSets) : undefined,
+    managerPods: views.managerPods.synced ? here(views.managerPods) : undefined,
   }
 }
 
@@ -87,7 +112,7 @@ export async function observeLonghornAfresh(
 ): Promise<LonghornObjects> {
   const here = async <T extends KubeObject>(type: ResourceType<T>, labelSelector?: string) => {
     const selected = labelSelector === undefined ? {} : { labelSelector }
-    return (await api.list(type, { namespace: longhornNamespace, ...selected, signal })).items
+    return (await api.list(type, { namespace: seen.namespace, ...selected, signal })).items
   }
   return {
     ...seen,

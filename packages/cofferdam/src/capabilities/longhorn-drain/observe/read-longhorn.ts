@@ -1,8 +1,9 @@
-import { longhornNamespace, longhornNodes } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { longhornNodes, longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { attendanceOf } from '../../../shared/attendance.ts'
 import type { ReadPorts } from '../../ports.ts'
 import { parseLonghorn } from '../domain/parse-longhorn.ts'
 import { type LonghornView, viewLonghorn } from '../view/longhorn-view.ts'
+import { viewSeveralLonghorns } from '../view/several-longhorns.ts'
 import { observeLonghorn, unreadViews } from './observe.ts'
 import { type LonghornViewPorts, openLonghornViews } from './views.ts'
 
@@ -11,17 +12,24 @@ export interface LonghornReadPorts extends ReadPorts, Pick<LonghornViewPorts, 'v
 /**
  * All of Longhorn, and what the drain policy makes of it. Undefined where there is none.
  *
- * Fails closed: without one of the kinds that hold nodes there is no answer, rather than one that is too kind; what could
- * not be read is noted.
+ * Fails closed: without one of the kinds that hold nodes there is no answer, rather than one that is too kind, and where Longhorn is in
+ * several namespaces none but that; what could not be read, or judged, is noted.
  */
 export async function readLonghorn(read: LonghornReadPorts): Promise<LonghornView | undefined> {
-  const { informers, clock } = read
-  const own = informers.openOptional('longhorn/nodes', { type: longhornNodes, namespace: longhornNamespace })
+  const { informers, clock, notSeen } = read
+  const nodes = informers.openOptional('longhorn/nodes', { type: longhornNodes })
+  const settings = informers.openOptional('longhorn/settings', { type: longhornSettings })
   await informers.settled()
-  if ([...own.list()].length === 0) return undefined
+  if ([...nodes.list(), ...settings.list()].length === 0) return undefined
   const views = openLonghornViews(read)
   await informers.settled()
   if (unreadViews(views).length > 0) return undefined
-  const snapshot = parseLonghorn(observeLonghorn(views, clock.now()))
+  const found = observeLonghorn(views, clock.now())
+  if (!found.known) {
+    if (!notSeen.includes(found.why)) notSeen.push(found.why)
+    return viewSeveralLonghorns(found.why, clock.now())
+  }
+  if (found.value.nodes.length === 0) return undefined
+  const snapshot = parseLonghorn(found.value)
   return viewLonghorn(snapshot, snapshot.settings.mode === 'observe' ? {} : attendanceOf(await read.operator()))
 }

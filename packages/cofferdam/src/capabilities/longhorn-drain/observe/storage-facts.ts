@@ -37,7 +37,9 @@ export function createLonghornStorageFacts({ clock, views, ledgers }: LonghornSt
       await whenSynced(signal)
       const why = whyUnknown()
       if (why !== undefined) return names.map((node) => unknownLonghornStorage(node, why))
-      const snapshot = parse(observeLonghorn(views, clock.now()))
+      const found = observeLonghorn(views, clock.now())
+      if (!found.known) return names.map((node) => unknownLonghornStorage(node, found.why))
+      const snapshot = parse(found.value)
       const concerned = 'node' in about ? names.filter((node) => hasLonghornData(snapshot, node)) : names
       const facts = concerned.map((node) =>
         longhornStorageFacts({ snapshot, node, heldSinceMs: heldSince(node), decide: (seen) => judge.decide(seen) }),

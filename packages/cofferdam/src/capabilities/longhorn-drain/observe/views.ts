@@ -4,7 +4,6 @@ import {
   type LonghornSetting,
   longhornEngines,
   longhornInstanceManagers,
-  longhornNamespace,
   longhornNodes,
   longhornReplicas,
   longhornSettings,
@@ -45,14 +44,13 @@ export interface LonghornViewPorts {
 
 /** Everything that is read of Longhorn, and of the cluster around it. */
 export function openLonghornViews({ informers, log, views }: LonghornViewPorts): LonghornViews {
-  const managers = { namespace: longhornNamespace, labelSelector: longhornManagerSelector }
+  const managers = { labelSelector: longhornManagerSelector }
   const longhornKind = <T extends KubeObject>(
     type: ResourceType<T>,
     project: (object: T) => T = withoutManagedFields,
   ) =>
     informers.openOptional<T, T>(`longhorn/${type.plural}`, {
       type,
-      namespace: longhornNamespace,
       project,
       onAbsent: () =>
         log.info({ resource: type.plural }, 'the cluster does not have this kind; checked again periodically'),
@@ -75,13 +73,30 @@ export function openLonghornViews({ informers, log, views }: LonghornViewPorts):
   }
 }
 
-/** What budgets of instance managers select by; read only where budgets are kept here. */
-export function openLonghornDeployments({ informers, log }: LonghornViewPorts): WatchView<SelectingDeployment> {
-  return informers.openScoped('longhorn/deployments', {
+/** Opens the view of a namespace. */
+export type LonghornDeploymentViews = (namespace: string) => WatchView<SelectingDeployment>
+
+/**
+ * What budgets of the CSI sidecars select by. Opened in the namespace where Longhorn is found, once: the right to read Deployments is
+ * granted there and nowhere else.
+ */
+export function createLonghornDeploymentViews(ports: LonghornViewPorts): LonghornDeploymentViews {
+  const opened = new Map<string, WatchView<SelectingDeployment>>()
+  return (namespace) => {
+    const before = opened.get(namespace)
+    if (before !== undefined) return before
+    const view = openDeployments(ports, namespace)
+    opened.set(namespace, view)
+    return view
+  }
+}
+
+function openDeployments({ informers, log }: LonghornViewPorts, place: string): WatchView<SelectingDeployment> {
+  return informers.openScoped(`longhorn/deployments/${place}`, {
     type: deployments,
-    namespaces: [longhornNamespace],
+    namespaces: [place],
     project: slimDeployment,
-    indexes: { namespace: () => [longhornNamespace] },
+    indexes: { namespace: () => [place] },
     onUnread: (namespace, error) =>
       log.info(
         { namespace, error: error.message },
@@ -91,20 +106,20 @@ export function openLonghornDeployments({ informers, log }: LonghornViewPorts): 
 }
 
 function slimManagerSet({ metadata, status }: DaemonSet): Pick<DaemonSet, 'metadata' | 'status'> {
-  const { name, generation } = metadata
+  const { name, namespace = '', generation } = metadata
   return {
-    metadata: { name, ...(generation === undefined ? {} : { generation }) },
+    metadata: { name, namespace, ...(generation === undefined ? {} : { generation }) },
     ...(status === undefined ? {} : { status }),
   }
 }
 
 function slimManagerPod({ metadata, spec, status }: Pod): LonghornManagerPod {
-  const { name, deletionTimestamp } = metadata
+  const { name, namespace = '', deletionTimestamp } = metadata
   const { nodeName } = spec
   const { phase, conditions = [] } = status ?? {}
   const ready = conditions.filter(({ type }) => type === 'Ready').map(({ type, status: is }) => ({ type, status: is }))
   return {
-    metadata: { name, ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) },
+    metadata: { name, namespace, ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) },
     spec: nodeName === undefined ? {} : { nodeName },
     status: { ...(phase === undefined ? {} : { phase }), conditions: ready },
   }

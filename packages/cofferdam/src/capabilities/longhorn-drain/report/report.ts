@@ -1,3 +1,4 @@
+import type { LonghornSetting } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { foundNew } from '@cofferdam/kubernetes/runtime/event-memory.ts'
 import type { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
 import type { Reason } from '../../../shared/reasons.ts'
@@ -65,6 +66,15 @@ export class LonghornReporter {
   async reportRefusals(objects: LonghornObjects, messages: readonly string[]): Promise<void> {
     const note = [...new Set(messages)].sort().join('; ')
     if (this.#isChange('RightsMissing', note)) await this.#warn(objects, 'RightsMissing', note)
+  }
+
+  /** Recorded about each setting that puts us in charge of drains: where there is none, nothing of ours is at stake. */
+  async reportSeveralPlaces(places: { readonly problem: string; readonly settings: readonly LonghornSetting[] }) {
+    this.#reports.show({ nodes: [], problems: 1 })
+    if (!this.#isChange('ObjectsUnusable', places.problem)) return
+    for (const about of places.settings) {
+      await this.#events.record(about, { type: 'Warning', reason: 'ObjectsUnusable', note: places.problem }, foundNew)
+    }
   }
 
   forget(): void {

@@ -37,12 +37,13 @@ export async function openGuidedLonghorn(
 ): Promise<GuidedLonghorn> {
   const fixture = await openLonghorn({ ownDrainHandling: true, ...description })
   const { api, clock, seconds } = fixture
+  const { namespace = longhornNamespace } = description
   for (const definition of buildCustomResourceDefinitions()) {
     await api.create(customResourceDefinitions, definition as unknown as KubeObject)
   }
   const annotate: GuidedLonghorn['annotate'] = async (more) => {
     const annotations = Object.fromEntries(Object.entries(more).map(([key, value]) => [`cofferdam.io/${key}`, value]))
-    const key = { namespace: longhornNamespace, name: 'node-drain-policy' }
+    const key = { namespace, name: 'node-drain-policy' }
     await api.patch(longhornSettings, key, { type: 'merge', body: { metadata: { annotations } } })
   }
   await annotate({ [manageAnnotation.replace('cofferdam.io/', '')]: 'guide', ...notes })
@@ -84,8 +85,8 @@ export async function openGuidedLonghorn(
       }
     },
     async levers() {
-      const setting = await api.get(longhornSettings, { namespace: longhornNamespace, name: 'node-drain-policy' })
-      const ours = await api.list(longhornNodes, { namespace: longhornNamespace })
+      const setting = await api.get(longhornSettings, { namespace, name: 'node-drain-policy' })
+      const ours = await api.list(longhornNodes, { namespace })
       const changed = ours.items.flatMap((node) => {
         const { evictionRequested, allowScheduling } = node.spec?.disks?.['default-disk'] ?? {}
         const asked = node.metadata.annotations?.['cofferdam.io/asked']

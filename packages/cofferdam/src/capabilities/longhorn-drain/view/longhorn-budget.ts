@@ -1,5 +1,4 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
-import { longhornNamespace } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { Blocker, Cause } from '../../../shared/blocker.ts'
@@ -42,7 +41,7 @@ export function longhornRefusals(
       unblocks: isOpen
         ? `a cordon of the node; cofferdam explain node/${node} shows what would hold it then`
         : 'the instance manager running again',
-      override: deletePod(manager),
+      override: deletePod(manager, view),
     },
   ]
 }
@@ -99,7 +98,7 @@ function goingBudget(budget: PodDisruptionBudget, view: LonghornView): LonghornR
     holder: keeperOf(budget),
     causes: isHoldBudget(budget) ? absentOperator(view) : [],
     unblocks: isBudgetForsaken(budget, view) ? 'the operator running again' : 'a moment',
-    override: `kubectl -n ${longhornNamespace} delete pdb ${budget.metadata.name}`,
+    override: deleteBudget(budget),
   }
 }
 
@@ -113,8 +112,15 @@ function stuckBudget(
   const stuck = held.find(({ reason }) => reason === ('LonghornStuck' satisfies Reason))
   if (stuck === undefined) return undefined
   const { object, reason, explanation, wayOut } = stuck
-  const override = `kubectl -n ${longhornNamespace} delete pdb ${budget.metadata.name}`
-  return { object, reason, explanation, holder: keeperOf(budget), causes: [], unblocks: wayOut, override }
+  return {
+    object,
+    reason,
+    explanation,
+    holder: keeperOf(budget),
+    causes: [],
+    unblocks: wayOut,
+    override: deleteBudget(budget),
+  }
 }
 
 /** Who makes and removes it. */
@@ -145,18 +151,23 @@ const ofPolicy: readonly Reason[] = [
 ]
 
 /** A policy lets replicas go; what the policy has no say in goes with the pod alone. Longhorn itself knows no policy of one volume. */
-function overrideOf({ object, reason, volume }: ReplicaBlocker, { snapshot }: LonghornView): string {
+function overrideOf({ object, reason, volume }: ReplicaBlocker, view: LonghornView): string {
+  const { settings, namespace } = view.snapshot
   const isStuckMove = reason === ('LonghornStuck' satisfies Reason) && object.startsWith('replica/')
-  if (!ofPolicy.includes(reason) && !isStuckMove) return deletePod('NAME')
-  if (snapshot.settings.mode === 'hold') {
-    return `kubectl -n ${longhornNamespace} label volumes.longhorn.io ${volume === '' ? 'NAME' : volume} ${drainPolicyLabel}=always-allow; without the node the volume may be out of reach. Where Longhorn's own budget holds the node too, its setting node-drain-policy decides`
+  if (!ofPolicy.includes(reason) && !isStuckMove) return deletePod('NAME', view)
+  if (settings.mode === 'hold') {
+    return `kubectl -n ${namespace} label volumes.longhorn.io ${volume === '' ? 'NAME' : volume} ${drainPolicyLabel}=always-allow; without the node the volume may be out of reach. Where Longhorn's own budget holds the node too, its setting node-drain-policy decides`
   }
   const body = JSON.stringify({ value: 'always-allow' })
-  return `kubectl -n ${longhornNamespace} patch settings.longhorn.io node-drain-policy --type merge -p '${body}'; then no volume holds a node`
+  return `kubectl -n ${namespace} patch settings.longhorn.io node-drain-policy --type merge -p '${body}'; then no volume holds a node`
 }
 
-function deletePod(name: string): string {
-  return `kubectl -n ${longhornNamespace} delete pod ${name} bypasses the budget; volumes in use there fail at once`
+function deleteBudget({ metadata }: PodDisruptionBudget): string {
+  return `kubectl -n ${metadata.namespace ?? ''} delete pdb ${metadata.name}`
+}
+
+function deletePod(name: string, { snapshot }: LonghornView): string {
+  return `kubectl -n ${snapshot.namespace} delete pod ${name} bypasses the budget; volumes in use there fail at once`
 }
 
 function objectOf({ metadata }: PodDisruptionBudget): string {

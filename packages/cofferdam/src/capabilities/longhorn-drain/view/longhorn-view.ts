@@ -17,6 +17,8 @@ export interface LonghornView extends Attendance {
   readonly decision: LonghornDecision
   /** An open node that is shown as if it were drained, to show what a drain would meet. */
   readonly rehearsed?: string
+  /** Why nothing is known of any node; the view is empty then. */
+  readonly unknownWhy?: string
 }
 
 /** `decide`: for those who decide again and again. */

@@ -60,6 +60,7 @@ export function longhornFixture(fixture: Fixture): LonghornSnapshot {
   ])
   const holds = new Set(nodes.filter(([, node]) => node.isHeld === true).map(([name]) => `im-${name}`))
   return {
+    namespace: 'longhorn-system',
     nowMs: 0,
     settings: {
       mode: 'hold',

@@ -45,6 +45,7 @@ export function longhornObjects(scene: LonghornScene = {}): LonghornObjects {
   const nodes = Object.entries(scene.nodes ?? { n1: {}, n2: {}, n3: {} })
   const volumes = Object.entries(scene.volumes ?? {})
   return {
+    namespace: 'longhorn-system',
     nowMs: Date.parse('2026-01-01T01:00:00Z'),
     settings: [
       policySetting(scene),
