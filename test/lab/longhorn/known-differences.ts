@@ -17,8 +17,21 @@ export interface KnownDifference {
   readonly isPerSubject?: boolean
 }
 
-/** In the order in which they are tried and taken away: the last one presumes what was decided without all others. */
+/**
+ * In the order in which they are tried and taken away. Taking the taint away cordons the node, so it comes before the budgets that are
+ * missing on cordoned nodes; the last one presumes what was decided without all others.
+ */
 export const knownDifferences: readonly KnownDifference[] = [
+  {
+    name: 'a node that a taint empties',
+    why: 'Longhorn knows cordons alone; Karpenter, the cluster autoscaler and medik8s empty nodes without one',
+    without: (state) =>
+      changed(state, 'kubeNodes', (node) =>
+        node.spec?.unschedulable !== true && isClosedToPods(node)
+          ? { ...node, spec: { ...node.spec, unschedulable: true } }
+          : node,
+      ),
+  },
   {
     name: 'a budget that is missing on a cordoned node',
     why: 'Longhorn never makes one there; Cofferdam does while something holds the node, since the pod may not have been evicted yet',
@@ -41,16 +54,6 @@ export const knownDifferences: readonly KnownDifference[] = [
     without: (state) =>
       changed(state, 'nodes', (node) =>
         node.status?.autoEvicting === true ? { ...node, status: { ...node.status, autoEvicting: false } } : node,
-      ),
-  },
-  {
-    name: 'a node that a taint empties',
-    why: 'Longhorn knows cordons alone; Karpenter, the cluster autoscaler and medik8s empty nodes without one',
-    without: (state) =>
-      changed(state, 'kubeNodes', (node) =>
-        node.spec?.unschedulable !== true && isClosedToPods(node)
-          ? { ...node, spec: { ...node.spec, unschedulable: true } }
-          : node,
       ),
   },
   {
