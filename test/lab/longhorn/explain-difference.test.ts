@@ -153,6 +153,32 @@ describe('why Longhorn and we differ', () => {
     ])
   })
 
+  it('a failure is not explained by a budget that is put there: it fails as before, and nobody knows why', async () => {
+    const alwaysFails = deciding((state) => (looksNoFurther(state) ? leaves : fails))
+    expect(await explained(alwaysFails, tainted)).toEqual([])
+  })
+
+  it('a failure that Longhorn misses, since another volume holds the node first, is still to be explained', async () => {
+    const [here] = tainted.replicas
+    if (here === undefined) throw new Error('the tainted node has no copy')
+    const second = {
+      ...here,
+      metadata: { name: 'w-r-1' },
+      spec: { ...here.spec, volumeName: 'w', dataEngine: 'v1' as const },
+      status: { instanceManagerName: name },
+    }
+    const beforeTheOther = deciding((state) => {
+      const isHeldFirst = state.replicas.includes(second)
+      const isLost = state.replicas.some(({ spec }) => spec?.nodeID === 'gone')
+      const answer = failsTwice(state)
+      return answer === fails && isHeldFirst && !isLost ? makes : answer
+    })
+    expect(await explained(beforeTheOther, { ...tainted, replicas: [...tainted.replicas, second] })).toEqual([
+      'a copy on a node that Kubernetes does not have',
+      'the instance manager of a replica that names none, or one of another node',
+    ])
+  })
+
   it('nothing on the list is there, so nothing explains it', async () => {
     expect(
       await explained(
