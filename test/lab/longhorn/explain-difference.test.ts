@@ -179,6 +179,17 @@ describe('why Longhorn and we differ', () => {
     ])
   })
 
+  it('two causes are found though Longhorn fails for another reason once a third thing is taken away with them', async () => {
+    const moving = { ...tainted, nodes: tainted.nodes.map((node) => ({ ...node, status: { autoEvicting: true } })) }
+    const failsUnmoved = deciding((state) =>
+      state.nodes.some(({ status }) => status?.autoEvicting) ? failsTwice(state) : fails,
+    )
+    expect(await explained(failsUnmoved, moving)).toEqual([
+      'a copy on a node that Kubernetes does not have',
+      'the instance manager of a replica that names none, or one of another node',
+    ])
+  })
+
   it('nothing on the list is there, so nothing explains it', async () => {
     expect(
       await explained(

@@ -26,13 +26,23 @@ export function createExplainer(oracle: LonghornOracle, judged: Judged): Explain
     const { state, ours } = judged
     const present = knownDifferences.filter(({ without }) => without(state, ours, difference.subject) !== state)
     for (const known of present) if (await isGone(difference, [known])) return [known]
-    if (present.length < 2 || !(await isGone(difference, knownDifferences))) return []
+    if (present.length < 2) return []
+    if (!(await isGone(difference, knownDifferences))) return firstOf(difference, upToThree(present))
     let needed: readonly KnownDifference[] = knownDifferences
     for (const known of knownDifferences) {
       const fewer = needed.filter((one) => one !== known)
       if (await isGone(difference, fewer)) needed = fewer
     }
     return needed
+  }
+
+  /** Where all are taken away, one may make another difference that was not there. Then only those count that are there, and few of them. */
+  async function firstOf(
+    difference: Difference,
+    choices: readonly (readonly KnownDifference[])[],
+  ): Promise<readonly KnownDifference[]> {
+    for (const choice of choices) if (await isGone(difference, choice)) return choice
+    return []
   }
 
   async function isGone(difference: Difference, causes: readonly KnownDifference[]): Promise<boolean> {
@@ -81,4 +91,11 @@ export function createExplainer(oracle: LonghornOracle, judged: Judged): Explain
 
 function answerAbout(subject: string, { budgets }: LonghornAnswers): LonghornBudgetAnswer | undefined {
   return budgets.find(({ instanceManager }) => instanceManager === subject)
+}
+
+/** Every two of them, then every three, in their order. */
+function upToThree<T>(items: readonly T[]): readonly (readonly T[])[] {
+  const pairs = items.flatMap((first, at) => items.slice(at + 1).map((second) => [first, second]))
+  const threes = pairs.flatMap((pair) => items.slice(items.indexOf(pair[1] as T) + 1).map((third) => [...pair, third]))
+  return [...pairs, ...threes]
 }
