@@ -194,7 +194,7 @@ export const knownDifferences: readonly KnownDifference[] = [
   {
     name: 'what the same decision does on other nodes',
     why: "each of Longhorn's managers decides alone, so two may release, or make, budgets for each other's sake; Cofferdam decides for all nodes at once",
-    means: 'with `hold` one of two nodes with the only two copies of a volume stays held',
+    means: 'with `hold` one of two nodes stays held whose copies rely on each other',
     isPerSubject: true,
     without: (state, { decision, snapshot }, subject) => {
       const others = decision.budgets.filter(({ instanceManager }) => instanceManager !== subject)
