@@ -24,7 +24,7 @@ it('the table counts what was asked and what explained it, and names what explai
     '| other differences | 5 |',
     '| of these unexplained | 2 |',
   ])
-  expect(lines).toContain(`| ${first.name} | ${first.why} | 1,500 | 2 |`)
-  expect(lines).toContain(`| ${second.name} | ${second.why} | 0 | 0 |`)
+  expect(lines).toContain(`| ${first.name} | ${first.why} | ${first.means} | 1,500 | 2 |`)
+  expect(lines).toContain(`| ${second.name} | ${second.why} | ${second.means} | 0 | 0 |`)
   expect(unusedDifferences(result)).toEqual(knownDifferences.slice(1))
 })

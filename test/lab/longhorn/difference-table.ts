@@ -19,15 +19,15 @@ export function differenceTable(result: AskedBoth): string {
   ]
   const rows = knownDifferences.map((known) => {
     const { alone, together } = explained.get(known) ?? { alone: 0, together: 0 }
-    return `| ${known.name} | ${known.why} | ${inWords(alone)} | ${inWords(together)} |`
+    return `| ${known.name} | ${known.why} | ${known.means} | ${inWords(alone)} | ${inWords(together)} |`
   })
   return [
     '| | |',
     '|---|---|',
     ...figures.map(([what, count]) => `| ${what} | ${inWords(count)} |`),
     '',
-    '| Cause | Why it is so | alone | with others |',
-    '|---|---|---|---|',
+    '| Cause | Why it is so | What it means for a drain | alone | with others |',
+    '|---|---|---|---|---|',
     ...rows,
   ].join('\n')
 }

@@ -53,9 +53,48 @@ const haunted: LonghornState = {
   ],
 }
 
+/**
+ * A node that a taint closes, with no budget, and on it the last copy of a volume that answers: we make a budget. Another copy is on a node
+ * that Kubernetes does not have; the one here names no instance manager, and there is none of its data engine.
+ */
+const tainted: LonghornState = {
+  ...empty,
+  settings: empty.settings.map((setting) =>
+    setting.metadata.name === 'kubernetes-cluster-autoscaler-enabled' ? { ...setting, value: 'true' } : setting,
+  ),
+  kubeNodes: empty.kubeNodes.map((node) => ({
+    ...node,
+    spec: { taints: [{ key: 'karpenter.sh/disrupted', effect: 'NoSchedule' }] },
+  })),
+  replicas: ['node-1', 'gone'].map((nodeID) => ({
+    apiVersion,
+    kind: 'Replica',
+    metadata: { name: `v-r-${nodeID}` },
+    spec: { volumeName: 'v', nodeID, dataEngine: 'v2', active: true, healthyAt: '2026-01-01T00:00:00Z' },
+  })),
+  budgets: [],
+}
+
 const releases: LonghornBudgetAnswer = { instanceManager: name, does: 'delete', mayGo: 'yes' }
 const holds: LonghornBudgetAnswer = { instanceManager: name, does: 'nothing', mayGo: 'no', why: 'a replica is there' }
 const fails: LonghornBudgetAnswer = { instanceManager: name, does: 'nothing', mayGo: 'unknown', error: 'no such node' }
+
+const leaves: LonghornBudgetAnswer = { instanceManager: name, does: 'nothing', mayGo: 'no' }
+const makes: LonghornBudgetAnswer = { instanceManager: name, does: 'create', mayGo: 'no' }
+
+/** As Longhorn does it: where there is no budget on a cordoned node it looks no further. */
+function looksNoFurther({ kubeNodes, budgets }: LonghornState): boolean {
+  return budgets.length === 0 && kubeNodes.some(({ spec }) => spec?.unschedulable)
+}
+
+/** Each of the two makes it fail. */
+function failsTwice(state: LonghornState): LonghornBudgetAnswer {
+  if (looksNoFurther(state)) return leaves
+  const isLost = state.replicas.some(({ spec }) => spec?.nodeID === 'gone')
+  const isUnnamed = state.replicas.some(({ status }) => (status?.instanceManagerName ?? '') === '')
+  if (isLost || isUnnamed) return fails
+  return state.budgets.length === 0 ? makes : leaves
+}
 
 /** A Longhorn that decides as it is told. */
 function deciding(budget: (state: LonghornState) => LonghornBudgetAnswer): LonghornOracle {
@@ -105,6 +144,50 @@ describe('why Longhorn and we differ', () => {
         haunted,
       ),
     ).toEqual([])
+  })
+
+  it('what Longhorn fails at twice has both causes, and not the taint, which only hides them once the node is cordoned', async () => {
+    expect(await explained(deciding(failsTwice), tainted)).toEqual([
+      'a copy on a node that Kubernetes does not have',
+      'the instance manager of a replica that names none, or one of another node',
+    ])
+  })
+
+  it('a failure is not explained by a budget that is put there: it fails as before, and nobody knows why', async () => {
+    const alwaysFails = deciding((state) => (looksNoFurther(state) ? leaves : fails))
+    expect(await explained(alwaysFails, tainted)).toEqual([])
+  })
+
+  it('a failure that Longhorn misses, since another volume holds the node first, is still to be explained', async () => {
+    const [here] = tainted.replicas
+    if (here === undefined) throw new Error('the tainted node has no copy')
+    const second = {
+      ...here,
+      metadata: { name: 'w-r-1' },
+      spec: { ...here.spec, volumeName: 'w', dataEngine: 'v1' as const },
+      status: { instanceManagerName: name },
+    }
+    const beforeTheOther = deciding((state) => {
+      const isHeldFirst = state.replicas.includes(second)
+      const isLost = state.replicas.some(({ spec }) => spec?.nodeID === 'gone')
+      const answer = failsTwice(state)
+      return answer === fails && isHeldFirst && !isLost ? makes : answer
+    })
+    expect(await explained(beforeTheOther, { ...tainted, replicas: [...tainted.replicas, second] })).toEqual([
+      'a copy on a node that Kubernetes does not have',
+      'the instance manager of a replica that names none, or one of another node',
+    ])
+  })
+
+  it('two causes are found though Longhorn fails for another reason once a third thing is taken away with them', async () => {
+    const moving = { ...tainted, nodes: tainted.nodes.map((node) => ({ ...node, status: { autoEvicting: true } })) }
+    const failsUnmoved = deciding((state) =>
+      state.nodes.some(({ status }) => status?.autoEvicting) ? failsTwice(state) : fails,
+    )
+    expect(await explained(failsUnmoved, moving)).toEqual([
+      'a copy on a node that Kubernetes does not have',
+      'the instance manager of a replica that names none, or one of another node',
+    ])
   })
 
   it('nothing on the list is there, so nothing explains it', async () => {

@@ -1,7 +1,7 @@
 import type { LonghornOracle } from './ask-longhorn.ts'
 import { compareAnswers, type Difference, isForbidden, type Judged } from './compare-answers.ts'
 import { type KnownDifference, knownDifferences } from './known-differences.ts'
-import type { LonghornState } from './longhorn-state.ts'
+import type { LonghornAnswers, LonghornBudgetAnswer, LonghornState } from './longhorn-state.ts'
 import { decideOurselves } from './our-answers.ts'
 
 export async function judge(oracle: LonghornOracle, state: LonghornState): Promise<Judged> {
@@ -14,8 +14,9 @@ export type Explain = (difference: Difference) => Promise<readonly KnownDifferen
 /**
  * Finds the fewest known differences, in their order, without which both agree.
  *
- * Guarantees: what must never be is never explained. And where we release a budget that Longhorn does not, agreeing is not enough: without
- * the cause Longhorn must release it too.
+ * Guarantees: what must never be is never explained. Where we release a budget that Longhorn does not, agreeing is not enough: without the
+ * cause Longhorn must release it too. And where Longhorn fails, it must not fail without the cause: a budget that both leave alone, one of
+ * them by failing, tells nothing of why it fails.
  */
 export function createExplainer(oracle: LonghornOracle, judged: Judged): Explain {
   const asked = new Map<string, Promise<Judged>>()
@@ -25,7 +26,8 @@ export function createExplainer(oracle: LonghornOracle, judged: Judged): Explain
     const { state, ours } = judged
     const present = knownDifferences.filter(({ without }) => without(state, ours, difference.subject) !== state)
     for (const known of present) if (await isGone(difference, [known])) return [known]
-    if (present.length < 2 || !(await isGone(difference, knownDifferences))) return []
+    if (present.length < 2) return []
+    if (!(await isGone(difference, knownDifferences))) return firstOf(difference, upToThree(present))
     let needed: readonly KnownDifference[] = knownDifferences
     for (const known of knownDifferences) {
       const fewer = needed.filter((one) => one !== known)
@@ -34,12 +36,39 @@ export function createExplainer(oracle: LonghornOracle, judged: Judged): Explain
     return needed
   }
 
-  async function isGone({ about, subject, ours }: Difference, causes: readonly KnownDifference[]): Promise<boolean> {
+  /** Where all are taken away, one may make another difference that was not there. Then only those count that are there, and few of them. */
+  async function firstOf(
+    difference: Difference,
+    choices: readonly (readonly KnownDifference[])[],
+  ): Promise<readonly KnownDifference[]> {
+    for (const choice of choices) if (await isGone(difference, choice)) return choice
+    return []
+  }
+
+  async function isGone(difference: Difference, causes: readonly KnownDifference[]): Promise<boolean> {
+    const { about, subject, longhorn, ours } = difference
     const other = await judgeWithout(subject, causes)
     const { differences } = compareAnswers(other)
     if (differences.some((one) => one.about === about && one.subject === subject)) return false
-    if (ours !== 'release') return true
-    return other.longhorn.budgets.some(({ instanceManager, does }) => instanceManager === subject && does === 'delete')
+    if (about !== 'budget') return true
+    if (longhorn === 'fail' && (await mayFail(other, subject))) return false
+    return ours !== 'release' || answerAbout(subject, other.longhorn)?.does === 'delete'
+  }
+
+  /**
+   * Longhorn takes the replicas of a node in no fixed order and ends at the first that holds it, before or after the one at which it fails.
+   * So it is also asked about each volume by itself.
+   */
+  async function mayFail({ state, longhorn }: Judged, subject: string): Promise<boolean> {
+    if (answerAbout(subject, longhorn)?.error !== undefined) return true
+    const node = state.instanceManagers.find(({ metadata }) => metadata.name === subject)?.spec?.nodeID
+    const here = state.replicas.filter(({ spec }) => spec?.nodeID === node)
+    for (const volume of new Set(here.map(({ spec }) => spec?.volumeName))) {
+      const replicas = state.replicas.filter(({ spec }) => spec?.volumeName === volume)
+      const answers = await oracle.ask({ ...state, replicas })
+      if (answerAbout(subject, answers)?.error !== undefined) return true
+    }
+    return false
   }
 
   function judgeWithout(subject: string, causes: readonly KnownDifference[]): Promise<Judged> {
@@ -58,4 +87,15 @@ export function createExplainer(oracle: LonghornOracle, judged: Judged): Explain
     }
     return state
   }
+}
+
+function answerAbout(subject: string, { budgets }: LonghornAnswers): LonghornBudgetAnswer | undefined {
+  return budgets.find(({ instanceManager }) => instanceManager === subject)
+}
+
+/** Every two of them, then every three, in their order. */
+function upToThree<T>(items: readonly T[]): readonly (readonly T[])[] {
+  const pairs = items.flatMap((first, at) => items.slice(at + 1).map((second) => [first, second]))
+  const threes = pairs.flatMap((pair) => items.slice(items.indexOf(pair[1] as T) + 1).map((third) => [...pair, third]))
+  return [...pairs, ...threes]
 }
