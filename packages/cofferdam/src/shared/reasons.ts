@@ -145,6 +145,7 @@ export const reasons = {
   PolicyUnknown: 'The limits on nodes in maintenance cannot be read. No drain starts until they can.',
   PoolsIgnored:
     'The administrator excluded pools from all checks (cofferdam.io/ignore-pools). Drains and updates do not wait for their data.',
+  QueueFull: 'So many older requests wait that the request has no place in the queue yet.',
   QuorumAtRisk: 'A monitor is out of quorum, so no other may go.',
   QuorumLost:
     'Ceph has no quorum because most monitors are on nodes without a heartbeat. One of their machines at a time may be fenced; all others stay.',

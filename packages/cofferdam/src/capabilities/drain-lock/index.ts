@@ -14,6 +14,7 @@ import type { CommonPorts } from '../ports.ts'
 import { undoDisruption, undoDisruptionPermissions } from './apply/undo.ts'
 import { appLockKeeperPermissions, createAppLockKeeper } from './controller/app-lock-keeper.ts'
 import { createNodeDisruption, nodeDisruptionPermissions } from './controller/controller.ts'
+import { createFinishedRequests, finishedRequestsPermissions } from './controller/finished-requests.ts'
 import { createLedgerKeeper, ledgerKeeperPermissions } from './controller/ledger-keeper.ts'
 import { limitsSeen } from './observe/limits.ts'
 import type { DisruptionViews } from './observe/observe.ts'
@@ -44,6 +45,7 @@ export const drainLock = {
     { name: 'node-disruption', rights: nodeDisruptionPermissions },
     { name: 'disruption-ledger', rights: [...ledgerKeeperPermissions, ...undoDisruptionPermissions] },
     { name: 'app-locks', rights: appLockKeeperPermissions },
+    { name: 'finished-requests', rights: finishedRequestsPermissions },
   ],
   install(registry) {
     const metrics = createDrainMetrics(registry)
@@ -98,6 +100,12 @@ function open(ports: Ports, metrics: ReturnType<typeof createDrainMetrics>): Ope
           events: events(),
           renewMs: settings.renewMs,
           settings: { drainLock: settings, appLocks, trust },
+        }),
+      'finished-requests': () =>
+        createFinishedRequests({
+          api,
+          clock,
+          views: { disruptions: views.disruptions(), policies: views.policies() },
         }),
       'app-locks': () =>
         createAppLockKeeper({ api, clock, policy: appLocks, budgets: views.budgets(), events: events() }),

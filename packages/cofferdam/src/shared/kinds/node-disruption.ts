@@ -70,6 +70,11 @@ export const nodeDisruptionSpec = z.object({
     .optional()
     .describe('If not all locks are acquired within this time of being first in the queue, every pod is evicted.'),
   deadline: time().optional().describe('The request is abandoned at this time.'),
+  ttlSecondsAfterFinished: z
+    .int()
+    .min(0)
+    .optional()
+    .describe('How long the request is kept after its end; as the DisruptionPolicy says, unless it says.'),
 })
 
 export const nodeDisruptionStatus = z

@@ -3,6 +3,7 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { ViewChange } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
+import { mostQueued } from '../../../ledger/rules/queue.ts'
 import { type LedgerStore, ledgerPermissions } from '../../../ledger/store/ledger-store.ts'
 import { type DisruptionLedger, ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
@@ -14,8 +15,10 @@ import { hasFinalizer, isOver } from '../apply/record.ts'
 import { decidePass } from '../domain/decide-pass.ts'
 import { missedRenewals } from '../domain/orphans.ts'
 import type { PassSnapshot } from '../domain/pass-snapshot.ts'
+import { createdMs } from '../observe/objects.ts'
 import type { DisruptionViews, ObserveDisruptionPorts } from '../observe/observe.ts'
 import { observePass } from '../observe/observe-pass.ts'
+import { RequestOrder } from '../observe/request-order.ts'
 import { DisruptionReporter, type DisruptionReports } from '../report/report.ts'
 import { Takeovers } from './takeovers.ts'
 
@@ -49,6 +52,7 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
   const evictor = new PodEvictor({ api, clock, count: (result) => reports.countEviction(result) })
   const reporter = new DisruptionReporter(reports)
   const takeovers = new Takeovers(clock, missedRenewals * ports.settings.renewMs)
+  const order = new RequestOrder()
   /** The budgets that each request depended on at its last reconcile. */
   const concerns = new Map<string, ReadonlySet<string>>()
 
@@ -72,8 +76,10 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
       }
       const ends = [
         views.disruptions.subscribe((change) => {
+          const isEnded = change.type === 'removed' || !isActive(change.value)
           if (change.type === 'removed') forget(change.key, change.previous.metadata.uid)
           else if (isActive(change.value)) enqueue(change.key)
+          follow(change.key, isEnded ? undefined : change.value, enqueue)
         }),
         views.nodes.subscribe(({ key }) => enqueueForNode(key)),
         views.pods.subscribe((change) => {
@@ -83,15 +89,19 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
           for (const [name, budgets] of concerns) if (budgets.has(key)) enqueue(name)
         }),
         views.policies.subscribe(() => {
-          for (const { metadata } of activeRequests()) enqueue(metadata.name)
+          for (const name of order.first(mostQueued.tickets)) enqueue(name)
         }),
         views.ledgers.subscribe((change) => {
-          if (isRelevantLedgerChange(change)) for (const { metadata } of activeRequests()) enqueue(metadata.name)
+          if (isRelevantLedgerChange(change)) for (const name of order.first(mostQueued.tickets)) enqueue(name)
         }),
       ]
       for (const end of ends) signal.addEventListener('abort', end, { once: true })
       await whenSynced(signal)
-      for (const { metadata } of activeRequests()) enqueue(metadata.name)
+      for (const request of views.disruptions.list()) {
+        if (!isActive(request)) continue
+        order.add({ name: request.metadata.name, createdMs: createdMs(request.metadata) })
+        enqueue(request.metadata.name)
+      }
     },
 
     async reconcile(name, signal) {
@@ -121,7 +131,8 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
   }
 
   async function observe(name: string, memory: PassMemory, signal: AbortSignal): Promise<PassSnapshot> {
-    const snapshot = await observePass({ ...ports, evictor, takeovers }, name, { memory, signal })
+    const aheadOf = (each: string) => order.aheadOf(each)
+    const snapshot = await observePass({ ...ports, evictor, takeovers, aheadOf }, name, { memory, signal })
     if (snapshot.state === 'protected') {
       const { budgets } = snapshot.seen
       concerns.set(name, new Set(budgets.map(({ namespace, name: budget }) => `${namespace}/${budget}`)))
@@ -133,8 +144,16 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
     await Promise.all(Object.values(views).map((view) => view.whenSynced(signal)))
   }
 
-  function* activeRequests(): Generator<NodeDisruption> {
-    for (const request of views.disruptions.list()) if (isActive(request)) yield request
+  /** Who has a place in the queue changes when a request ends; whose turn it becomes is reconciled. */
+  function follow(name: string, request: NodeDisruption | undefined, enqueue: (name: string) => void): void {
+    if (request !== undefined) {
+      order.add({ name, createdMs: createdMs(request.metadata) })
+      return
+    }
+    const wasPlaced = order.aheadOf(name) < mostQueued.tickets
+    order.remove(name)
+    const next = order.at(mostQueued.tickets - 1)
+    if (wasPlaced && next !== undefined) enqueue(next)
   }
 }
 

@@ -1,10 +1,11 @@
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { entriesOf } from '../../../ledger/rules/ledger.ts'
 import type { PodReference } from '../../../shared/object-references.ts'
 import { decideDisruption } from './decide.ts'
 import type { DisruptionBlocker, DisruptionDecision, DisruptionStep } from './decision.ts'
-import { retryMs } from './disruption-view.ts'
+import { retryMs, withRecord } from './disruption-view.ts'
 import { isLedgerStep } from './ledger-step.ts'
-import type { PassSnapshot, ProtectedRequest } from './pass-snapshot.ts'
+import type { FarRequest, PassSnapshot, ProtectedRequest } from './pass-snapshot.ts'
 import { podName } from './plan-pods.ts'
 import type { DisruptionSnapshot } from './snapshot.ts'
 import type { PassStep, RecordWords, ReportPass } from './steps.ts'
@@ -35,10 +36,38 @@ export function decidePass(snapshot: PassSnapshot): DisruptionPass {
       const steps: PassStep[] = isOver ? [] : [{ do: 'write', what: 'add-finalizer' }, { do: 'ask' }]
       return { steps, isOver, recheckAfterMs: retryMs }
     }
+    case 'far':
+      return decideFar(snapshot)
     case 'protected':
       return decideProtected(snapshot)
   }
 }
+
+/** It is reconciled again when an older request has ended. */
+function decideFar({ request, ahead, nowMs }: FarRequest): DisruptionPass {
+  const { record, createdMs, deadlineMs, nodeName } = request
+  const words: RecordWords = {
+    reason: 'QueueFull',
+    explanation: `${nodeName} has no place in the queue yet: ${ahead} requests are older.`,
+    blockedBy: [
+      {
+        object: 'disruptionledger/cluster',
+        holder: `${ahead} older requests`,
+        since: rfc3339(createdMs),
+        reason: 'QueueFull',
+        wayOut: 'It gets a place when older requests have ended. Delete those that are not needed any more.',
+      },
+    ],
+    warnings: [],
+  }
+  return {
+    steps: [{ do: 'write', what: 'record', record: withRecord(record, { phase: 'Waiting' }), words }],
+    isOver: false,
+    recheckAfterMs: Math.max(1, Math.min(farRecheckMs, (deadlineMs ?? Number.POSITIVE_INFINITY) - nowMs)),
+  }
+}
+
+const farRecheckMs = 10 * 60_000
 
 function decideProtected(snapshot: ProtectedRequest): DisruptionPass {
   const { seen, isFresh, isReplaced, isDryRun } = snapshot

@@ -7,7 +7,16 @@ export type PassSnapshot =
   | { readonly state: 'gone' }
   /** Our finalizer is not on it; nothing else is observed before it is. */
   | { readonly state: 'unprotected'; readonly request: RequestView }
+  | FarRequest
   | ProtectedRequest
+
+/** So many requests are older that it has no place in the queue. Nothing of the cluster is observed for it, and nothing is done. */
+export interface FarRequest {
+  readonly state: 'far'
+  readonly request: RequestView
+  readonly ahead: number
+  readonly nowMs: number
+}
 
 export interface ProtectedRequest {
   readonly state: 'protected'

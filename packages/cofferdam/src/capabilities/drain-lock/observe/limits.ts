@@ -3,6 +3,7 @@ import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { isClosedToPods } from '../../../shared/closed-node.ts'
 import { type DisruptionPolicy, disruptionPolicySpec } from '../../../shared/kinds/disruption-policy.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
+import { defaultTtlMs } from '../domain/decide-expiry.ts'
 import {
   type CountedNode,
   defaultMaintenancePolicy,
@@ -37,6 +38,14 @@ export function parsePolicy(object: DisruptionPolicy | undefined): Observed<Main
     limits: limits.map(limitOf),
     controlPlaneMost: controlPlane?.maxNodes ?? defaultMaintenancePolicy.controlPlaneMost,
   })
+}
+
+/** How long requests are kept after their end; undefined where the policy cannot be read. */
+export function ttlOf(object: DisruptionPolicy | undefined): number | undefined {
+  const parsed = disruptionPolicySpec.safeParse(object?.spec ?? {})
+  if (!parsed.success) return undefined
+  const { ttlSecondsAfterFinished: seconds } = parsed.data
+  return seconds === undefined ? defaultTtlMs : seconds * 1_000
 }
 
 type WrittenLimit = NonNullable<NonNullable<DisruptionPolicy['spec']>['limits']>[number]

@@ -1,4 +1,5 @@
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import { mostQueued } from '../../../ledger/rules/queue.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
 import type { PassMemory } from '../apply/apply.ts'
 import type { PodEvictor } from '../apply/evict.ts'
@@ -11,6 +12,8 @@ export interface ObservePassPorts extends ObserveDisruptionPorts {
   readonly evictor: Pick<PodEvictor, 'refusals'>
   readonly takeovers: Pick<Takeovers, 'isReplaced'>
   readonly isDryRun?: boolean
+  /** How many requests that have not ended are older. */
+  aheadOf(name: string): number
 }
 
 /** The request as the API server has it or as this pass last wrote it, and all that its next steps depend on. */
@@ -23,7 +26,13 @@ export async function observePass(
   memory.current = object
   memory.seen = object
   if (object === undefined) return { state: 'gone' }
-  if (!hasFinalizer(object)) return { state: 'unprotected', request: parseRequest(object) }
+  if (!hasFinalizer(object)) {
+    const request = parseRequest(object)
+    const [ahead, nowMs] = [ports.aheadOf(name), ports.clock.now()]
+    const isLate = request.deadlineMs !== undefined && nowMs >= request.deadlineMs
+    if (ahead >= mostQueued.tickets && !isLate) return { state: 'far', request, ahead, nowMs }
+    return { state: 'unprotected', request }
+  }
   const { isFresh } = memory
   const { faults, ...seen } = await observeDisruption(ports, object, { isFresh, signal })
   const { request, holder, ledger } = seen
