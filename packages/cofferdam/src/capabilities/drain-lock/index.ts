@@ -11,6 +11,7 @@ import { known } from '../../shared/observed.ts'
 import { once } from '../../shared/once.ts'
 import type { Capability, OpenCapability } from '../capability.ts'
 import type { CommonPorts } from '../ports.ts'
+import { shown } from '../shown.ts'
 import { undoDisruption, undoDisruptionPermissions } from './apply/undo.ts'
 import { appLockKeeperPermissions, createAppLockKeeper } from './controller/app-lock-keeper.ts'
 import { createNodeDisruption, nodeDisruptionPermissions } from './controller/controller.ts'
@@ -18,7 +19,9 @@ import { createFinishedRequests, finishedRequestsPermissions } from './controlle
 import { createLedgerKeeper, ledgerKeeperPermissions } from './controller/ledger-keeper.ts'
 import { limitsSeen } from './observe/limits.ts'
 import type { DisruptionViews } from './observe/observe.ts'
+import { type LimitReadPorts, readLimits } from './observe/read-limits.ts'
 import { createDrainMetrics } from './report/metrics.ts'
+import { answerLimits, limitLines, summarizeLimits } from './view/explain-limits.ts'
 
 interface Ports extends CommonPorts {
   readonly views: {
@@ -47,11 +50,21 @@ export const drainLock = {
     { name: 'app-locks', rights: appLockKeeperPermissions },
     { name: 'finished-requests', rights: finishedRequestsPermissions },
   ],
+  shows: [
+    shown({
+      field: 'limits',
+      title: 'Limits',
+      read: (ports: LimitReadPorts) => readLimits(ports),
+      summarize: summarizeLimits,
+      lines: (summary) => [limitLines(summary)],
+      node: { answer: answerLimits, lines: limitLines },
+    }),
+  ],
   install(registry) {
     const metrics = createDrainMetrics(registry)
     return (ports) => open(ports, metrics)
   },
-} as const satisfies Capability<Ports>
+} as const satisfies Capability<Ports, LimitReadPorts>
 
 /** The controllers that take nodes out, one at a time or many, by the one ledger. */
 function open(ports: Ports, metrics: ReturnType<typeof createDrainMetrics>): OpenCapability {
