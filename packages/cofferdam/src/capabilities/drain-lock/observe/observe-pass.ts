@@ -8,7 +8,7 @@ import type { PassSnapshot } from '../domain/pass-snapshot.ts'
 import { type ObserveDisruptionPorts, observeDisruption } from './observe.ts'
 
 export interface ObservePassPorts extends ObserveDisruptionPorts {
-  readonly evictor: Pick<PodEvictor, 'refusals'>
+  readonly evictor: Pick<PodEvictor, 'refusals' | 'granted'>
   readonly takeovers: Pick<Takeovers, 'isReplaced'>
   readonly isDryRun?: boolean
 }
@@ -34,6 +34,7 @@ export async function observePass(
     isFresh,
     isReplaced: ledger.known && ports.takeovers.isReplaced(ledger.value, { id, holder }),
     refusals: ports.evictor.refusals(id),
+    granted: ports.evictor.granted(id),
     faults,
     isDryRun: ports.isDryRun === true,
   }
