@@ -6,7 +6,7 @@ import { type DisruptionAnswer, explainDisruption } from '../../capabilities/dra
 import { harmlessData, harmlessText } from '../../shared/harmless-text.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
 import type { Terminal } from '../terminal.ts'
-import { progressLine, progressLines } from './drain-progress.ts'
+import { ProgressLog, progressLine } from './drain-progress.ts'
 
 export interface Followed {
   /** As it was seen last. */
@@ -15,48 +15,134 @@ export interface Followed {
 }
 
 export interface FollowOptions {
-  readonly api: Pick<KubeApi, 'get'>
+  readonly api: Pick<KubeApi, 'get' | 'list'>
   readonly clock: Clock
   readonly terminal: Terminal
   readonly signal: AbortSignal
+  /** 0: no limit. */
   readonly timeoutMs: number
   readonly isReached: (answer: DisruptionAnswer) => boolean
+  /** Whether the answer to a request is overdue. */
+  readonly isOverdue?: (answer: DisruptionAnswer) => boolean
+  /** Makes the requests that had to wait for others; undefined when none is left. Asked after every round. */
+  readonly makeMore?: (seen: readonly NodeDisruption[]) => Promise<readonly NodeDisruption[] | undefined>
+  /** Whether lines say which node they are about. */
+  readonly isOne: boolean
+  /** The command has just ended the state that the requests are in: no line is printed of it. */
+  readonly isAfter?: boolean
 }
 
 const pollEveryMs = 1_000
 
-/** Polls a request until it reaches the wanted state, and prints what happens meanwhile. */
-export async function followDisruption(first: NodeDisruption, options: FollowOptions): Promise<Followed> {
-  const { clock, terminal, signal, timeoutMs, isReached } = options
-  const deadline = clock.now() + timeoutMs
-  let before: DisruptionAnswer | undefined
-  let seen: NodeDisruption = first
-  let isSilent = false
+interface Track {
+  readonly first: NodeDisruption
+  readonly log: ProgressLog
+  seen: NodeDisruption | undefined
+  answer: DisruptionAnswer
+  ended: Followed['ended'] | undefined
+}
+
+/** Polls requests until each reaches the wanted state, and prints what happens meanwhile. In the order of the requests. */
+export async function followDisruptions(
+  requests: readonly NodeDisruption[],
+  options: FollowOptions,
+): Promise<readonly Followed[]> {
+  const { clock, terminal, signal, timeoutMs, makeMore } = options
+  const deadline = timeoutMs === 0 ? Number.POSITIVE_INFINITY : clock.now() + timeoutMs
+  const width = Math.max(0, ...requests.map(({ spec }) => spec.nodeName.length))
+  const tracks = requests.map((first) => openTrack(first, width, options))
+  const reader = new RequestReader(options)
+  let hasMore = makeMore !== undefined
+  let listed: readonly NodeDisruption[] | undefined = requests
   try {
     for (;;) {
-      const answer = explainDisruption(seen)
-      const shown = harmlessData(answer)
       const at = timestamp(clock)
-      for (const line of progressLines(before, shown, { paint: terminal.paint, at })) terminal.note(line)
-      before = shown
-      if (isReached(answer)) return { answer, ended: 'reached' }
-      if (signal.aborted) return { answer, ended: 'interrupted' }
-      if (clock.now() >= deadline) return { answer, ended: 'timed-out' }
-      terminal.progress(progressLine(shown, at))
-      await sleep(clock, Math.min(pollEveryMs, deadline - clock.now()), signal)
-      try {
-        const next = await options.api.get(nodeDisruptions, { name: first.metadata.name })
-        if (next.metadata.uid !== first.metadata.uid) return { answer, ended: 'gone' }
-        seen = next
-        isSilent = false
-      } catch (error) {
-        if (hasReason(error, 'NotFound')) return { answer, ended: 'gone' }
-        if (!(error instanceof CofferdamError) || error.retry === 'never') throw error
-        if (!isSilent) terminal.note(`${harmlessText(error.message)}; the request continues, and it is read again`)
-        isSilent = true
+      for (const track of tracks) if (track.ended === undefined) report(track, at, options)
+      if (hasMore && makeMore !== undefined && !signal.aborted) {
+        const made = listed === undefined ? [] : await makeMore(listed)
+        hasMore = made !== undefined
+        for (const first of made ?? []) {
+          const track = openTrack(first, width, options)
+          tracks.push(track)
+          report(track, at, options)
+        }
       }
+      const open = tracks.filter(({ ended }) => ended === undefined)
+      if (open.length === 0 && !hasMore) break
+      const isEnding = signal.aborted ? 'interrupted' : clock.now() >= deadline ? 'timed-out' : undefined
+      if (isEnding !== undefined) {
+        for (const track of open) track.ended = isEnding
+        break
+      }
+      terminal.progress(progressLine(harmlessData(open.map(({ answer }) => answer)), at))
+      await sleep(clock, Math.min(pollEveryMs, deadline - clock.now()), signal)
+      listed = await reader.read(open, hasMore)
     }
   } finally {
     terminal.progress(undefined)
   }
+  return tracks.map(({ answer, ended = 'interrupted' }) => ({ answer, ended }))
+}
+
+function openTrack(first: NodeDisruption, width: number, { terminal, isOne, isAfter }: FollowOptions): Track {
+  const answer = explainDisruption(first)
+  const prefix = isOne ? '' : terminal.paint('bold', first.spec.nodeName.padEnd(width))
+  const log = new ProgressLog({
+    paint: terminal.paint,
+    prefix,
+    after: isAfter === true ? harmlessData(answer) : undefined,
+  })
+  return { first, log, seen: first, answer, ended: undefined }
+}
+
+function report(track: Track, at: string, { terminal, isReached, isOverdue }: FollowOptions): void {
+  if (track.seen === undefined) {
+    track.ended = 'gone'
+    return
+  }
+  track.answer = explainDisruption(track.seen)
+  for (const line of track.log.lines(harmlessData(track.answer), at)) terminal.note(line)
+  if (isReached(track.answer)) track.ended = 'reached'
+  else if (isOverdue?.(track.answer) === true) track.ended = 'timed-out'
+}
+
+/** One request is read by its name, several in one list. */
+class RequestReader {
+  readonly #options: FollowOptions
+  #isSilent = false
+
+  constructor(options: FollowOptions) {
+    this.#options = options
+  }
+
+  /** Returns every request there is, where they were listed. */
+  async read(open: readonly Track[], isAllNeeded: boolean): Promise<readonly NodeDisruption[] | undefined> {
+    const { api, terminal } = this.#options
+    const [only] = open
+    try {
+      if (only !== undefined && open.length === 1 && !isAllNeeded) {
+        only.seen = ownOf(only, [await api.get(nodeDisruptions, { name: only.first.metadata.name })])
+      } else {
+        const { items } = await api.list(nodeDisruptions)
+        for (const track of open) track.seen = ownOf(track, items)
+        this.#isSilent = false
+        return items
+      }
+      this.#isSilent = false
+    } catch (error) {
+      if (only !== undefined && hasReason(error, 'NotFound')) {
+        only.seen = undefined
+        return undefined
+      }
+      if (!(error instanceof CofferdamError) || error.retry === 'never') throw error
+      const subject = open.length === 1 ? 'the request continues, and it is' : 'the requests continue, and they are'
+      if (!this.#isSilent) terminal.note(`${harmlessText(error.message)}; ${subject} read again`)
+      this.#isSilent = true
+    }
+    return undefined
+  }
+}
+
+function ownOf({ first }: Track, items: readonly NodeDisruption[]): NodeDisruption | undefined {
+  return items.find(({ metadata }) => metadata.name === first.metadata.name && metadata.uid === first.metadata.uid)
 }

@@ -82,7 +82,7 @@ const phases = async () =>
 it('drain waits for the lock of an owner, goes on when it ends, and lets the pod stay that asks to', async () => {
   const node = await nodeOf('orders-0')
   await run('lock', 'pdb/orders', '--for', '1h', '--reason', 'rebalancing')
-  const blocked = await run('drain', node, '--timeout', '0')
+  const blocked = await run('drain', node, '--fail-if-blocked')
   expect(blocked.code).toBe(3)
   expect(blocked.out).toContain('waits for pdb/default/orders (AppLocked), held by ann@desk')
   expect(await heldKeys(scenario.api).catch(() => [])).toEqual([])
@@ -98,7 +98,7 @@ it('drain waits for the lock of an owner, goes on when it ends, and lets the pod
 it('while a node may go its pods count as gone, so a second drain waits and nobody else is evicted', async () => {
   const [first, second] = [await nodeOf('orders-0'), await nodeOf('orders-1')]
   expect((await run('drain', first)).code).toBe(0)
-  const waiting = await run('drain', second, '--timeout', '0')
+  const waiting = await run('drain', second, '--fail-if-blocked')
   expect(waiting.code).toBe(3)
   expect(waiting.out).toContain(`held by op-1 for nodedisruption/${first}-`)
   await expect(evictPod(scenario.api, { namespace: 'default', name: 'orders-2' })).rejects.toMatchObject({
@@ -113,7 +113,7 @@ it('while a node may go its pods count as gone, so a second drain waits and nobo
 it('uncordon in the middle of a wait cancels the request, and nothing of it is left', async () => {
   const node = await nodeOf('orders-0')
   await run('lock', 'pdb/orders', '--for', '1h', '--reason', 'rebalancing')
-  await run('drain', node, '--timeout', '0')
+  await run('drain', node, '--fail-if-blocked')
   const { code, out } = await run('uncordon', node)
   expect(code).toBe(0)
   expect(out).toContain('released: Nothing is held for it.')

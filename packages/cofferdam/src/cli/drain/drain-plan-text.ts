@@ -1,10 +1,10 @@
 import { lossFlags, lossReasons } from '../../capabilities/drain-lock/domain/pod-losses.ts'
 import type { Paint } from '../../shared/paint.ts'
 import { obstacleText } from './drain-progress.ts'
-import type { PlannedDrain } from './drain-result.ts'
+import type { PlannedDrain, ServerAnswer } from './drain-result.ts'
 
 /** The plan for people: the verdict, who stays and who leaves, what has to be held, what stands in the way. */
-export function renderPlan({ plan, underWay, observedAt, notSeen }: PlannedDrain, paint: Paint): string {
+export function renderPlan({ plan, underWay, observedAt, notSeen, server }: PlannedDrain, paint: Paint): string {
   const { node, mayBegin, reason, explanation, blockedBy, warnings } = plan
   const verdict = mayBegin ? paint('green', 'can start') : paint('red', 'blocked')
   const row = (name: string, names: readonly string[]) =>
@@ -19,8 +19,23 @@ export function renderPlan({ plan, underWay, observedAt, notSeen }: PlannedDrain
     ...blockedBy.map((blocker) => `  ${obstacleText(blocker, { paint, at: observedAt })}`),
     ...warnings.map(({ object, says }) => `  ${paint('yellow', 'warning:')} ${object} ${says}`),
     ...notSeen.map((what) => `  ${paint('yellow', 'not seen:')} ${what}`),
+    ...(server === undefined ? [] : serverRows(server, paint)),
     '  dry run: no request was created',
   ].join('\n')
+}
+
+/** What would be granted is counted, what would be refused is named. */
+function serverRows(server: readonly ServerAnswer[], paint: Paint): string[] {
+  const evictions = server.filter(({ act }) => act === 'evict')
+  const granted = evictions.filter(({ isAccepted }) => isAccepted)
+  const created = server.find(({ act }) => act === 'create')
+  return [
+    ...(created?.isAccepted === true ? [`  server    accepts ${created.object}`] : []),
+    ...(evictions.length === 0 ? [] : [`  server    grants ${granted.length} of ${evictions.length} evictions now`]),
+    ...server
+      .filter(({ isAccepted }) => !isAccepted)
+      .map(({ object, says = '' }) => `  server    ${paint('red', 'refuses')} ${object}: ${says}`),
+  ]
 }
 
 const lossWords = {

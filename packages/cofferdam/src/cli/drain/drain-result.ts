@@ -37,9 +37,29 @@ export interface PlannedDrain {
   readonly underWay?: string
   readonly plan: DisruptionPlan
   readonly notSeen: readonly string[]
+  /** With `--dry-run=server`: what it answered. */
+  readonly server?: readonly ServerAnswer[]
+}
+
+/** What the API server answered to a write that it did not store. */
+export interface ServerAnswer {
+  readonly object: string
+  readonly act: 'create' | 'evict'
+  readonly isAccepted: boolean
+  readonly says?: string
 }
 
 export type DrainAnswer = DrainResult | PlannedDrain
+
+/** Of several nodes. */
+export interface DrainBatch {
+  /** Which can be away together, in this order. */
+  readonly waves: readonly (readonly string[])[]
+  readonly drains: readonly DrainAnswer[]
+  /** Nodes of the control plane for which no request was made, since another of them is not back. */
+  readonly notRequested: readonly string[]
+  readonly observedAt: string
+}
 
 const codes: Record<DrainOutcome, ExitCode> = {
   drained: exitCodes.done,
@@ -52,9 +72,19 @@ const codes: Record<DrainOutcome, ExitCode> = {
   interrupted: exitCodes.timedOut,
 }
 
-export function drainExitCode(answer: DrainAnswer): ExitCode {
+export function drainExitCode(answer: DrainAnswer | DrainBatch): ExitCode {
+  if ('drains' in answer) return batchExitCode(answer)
   if (!('plan' in answer)) return codes[answer.outcome]
-  return answer.outcome === 'planned' && answer.plan.mayBegin ? exitCodes.done : exitCodes.blocked
+  const { outcome, plan, server = [] } = answer
+  const mayBegin = outcome === 'planned' && plan.mayBegin && server.every(({ isAccepted }) => isAccepted)
+  return mayBegin ? exitCodes.done : exitCodes.blocked
+}
+
+/** What has to be dealt with counts more than what only takes longer. */
+function batchExitCode({ drains, notRequested }: DrainBatch): ExitCode {
+  const all = drains.map(drainExitCode)
+  if (all.includes(exitCodes.blocked)) return exitCodes.blocked
+  return all.includes(exitCodes.timedOut) || notRequested.length > 0 ? exitCodes.timedOut : exitCodes.done
 }
 
 /** Whether there is nothing more to wait for. One that recovers may have been given up with its pods in place: its end says so. */
