@@ -2,7 +2,11 @@ import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import { type Clock, sleep, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { type DisruptionAnswer, explainDisruption } from '../../capabilities/drain-lock/view/explain-disruption.ts'
+import {
+  type DisruptionAnswer,
+  explainDisruption,
+  isOver,
+} from '../../capabilities/drain-lock/view/explain-disruption.ts'
 import { harmlessData, harmlessText } from '../../shared/harmless-text.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
 import type { Terminal } from '../terminal.ts'
@@ -12,6 +16,8 @@ export interface Followed {
   /** As it was seen last. */
   readonly answer: DisruptionAnswer
   readonly ended: 'reached' | 'gone' | 'timed-out' | 'interrupted'
+  /** The phase in which it reached what was wanted; where several are followed, it goes on meanwhile. */
+  readonly reachedIn?: DisruptionAnswer['phase']
 }
 
 export interface FollowOptions {
@@ -40,6 +46,7 @@ interface Track {
   seen: NodeDisruption | undefined
   answer: DisruptionAnswer
   ended: Followed['ended'] | undefined
+  reachedIn: DisruptionAnswer['phase'] | undefined
 }
 
 /** Polls requests until each reaches the wanted state, and prints what happens meanwhile. In the order of the requests. */
@@ -57,7 +64,7 @@ export async function followDisruptions(
   try {
     for (;;) {
       const at = timestamp(clock)
-      for (const track of tracks) if (track.ended === undefined) report(track, at, options)
+      for (const track of tracks) report(track, at, options)
       if (hasMore && makeMore !== undefined && !signal.aborted) {
         const made = listed === undefined ? [] : await makeMore(listed)
         hasMore = made !== undefined
@@ -76,12 +83,14 @@ export async function followDisruptions(
       }
       terminal.progress(progressLine(harmlessData(open.map(({ answer }) => answer)), at))
       await sleep(clock, Math.min(pollEveryMs, deadline - clock.now()), signal)
-      listed = await reader.read(open, hasMore)
+      listed = await reader.read(tracks, hasMore)
     }
   } finally {
     terminal.progress(undefined)
   }
-  return tracks.map(({ answer, ended = 'interrupted' }) => ({ answer, ended }))
+  return tracks.map(({ answer, ended = 'interrupted', reachedIn }) =>
+    reachedIn === undefined ? { answer, ended } : { answer, ended, reachedIn },
+  )
 }
 
 function openTrack(first: NodeDisruption, width: number, { terminal, isOne, isAfter }: FollowOptions): Track {
@@ -92,18 +101,24 @@ function openTrack(first: NodeDisruption, width: number, { terminal, isOne, isAf
     prefix,
     after: isAfter === true ? harmlessData(answer) : undefined,
   })
-  return { first, log, seen: first, answer, ended: undefined }
+  return { first, log, seen: first, answer, ended: undefined, reachedIn: undefined }
 }
 
 function report(track: Track, at: string, { terminal, isReached, isOverdue }: FollowOptions): void {
   if (track.seen === undefined) {
-    track.ended = 'gone'
+    // A request that was reported as drained and is gone holds nothing for its node any more.
+    if (!isOver(track.answer)) track.ended = 'gone'
     return
   }
   track.answer = explainDisruption(track.seen)
   for (const line of track.log.lines(harmlessData(track.answer), at)) terminal.note(line)
-  if (isReached(track.answer)) track.ended = 'reached'
-  else if (isOverdue?.(track.answer) === true) track.ended = 'timed-out'
+  // A pod that came later takes the word back.
+  if (track.reachedIn === 'Drained' && track.answer.phase === 'Draining') track.ended = undefined
+  if (track.ended !== undefined) return
+  if (isReached(track.answer)) {
+    track.ended = 'reached'
+    track.reachedIn = track.answer.phase
+  } else if (isOverdue?.(track.answer) === true) track.ended = 'timed-out'
 }
 
 /** One request is read by its name, several in one list. */
@@ -116,15 +131,15 @@ class RequestReader {
   }
 
   /** Returns every request there is, where they were listed. */
-  async read(open: readonly Track[], isAllNeeded: boolean): Promise<readonly NodeDisruption[] | undefined> {
+  async read(tracks: readonly Track[], isAllNeeded: boolean): Promise<readonly NodeDisruption[] | undefined> {
     const { api, terminal } = this.#options
-    const [only] = open
+    const [only] = tracks
     try {
-      if (only !== undefined && open.length === 1 && !isAllNeeded) {
+      if (only !== undefined && tracks.length === 1 && !isAllNeeded) {
         only.seen = ownOf(only, [await api.get(nodeDisruptions, { name: only.first.metadata.name })])
       } else {
         const { items } = await api.list(nodeDisruptions)
-        for (const track of open) track.seen = ownOf(track, items)
+        for (const track of tracks) track.seen = ownOf(track, items)
         this.#isSilent = false
         return items
       }
@@ -135,7 +150,7 @@ class RequestReader {
         return undefined
       }
       if (!(error instanceof CofferdamError) || error.retry === 'never') throw error
-      const subject = open.length === 1 ? 'the request continues, and it is' : 'the requests continue, and they are'
+      const subject = tracks.length === 1 ? 'the request continues, and it is' : 'the requests continue, and they are'
       if (!this.#isSilent) terminal.note(`${harmlessText(error.message)}; ${subject} read again`)
       this.#isSilent = true
     }

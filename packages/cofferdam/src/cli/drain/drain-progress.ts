@@ -12,6 +12,9 @@ const remindEveryMs = 60_000
 /** The operator answers within seconds. */
 const pickUpMs = 10_000
 
+/** The holder of a pod whose eviction was refused in the server's own words. */
+const apiServer = 'the API server'
+
 interface Printed {
   readonly wayOut: string
   readonly atMs: number
@@ -37,6 +40,7 @@ export class ProgressLog {
   lines(now: DisruptionAnswer, at: string): string[] {
     const before = this.#before
     const atMs = Date.parse(at)
+    if (isJustMade(now, atMs)) return []
     if (this.#isOutdated(now)) return this.#prefixed(this.#reminderOf(atMs))
     const lines: string[] = []
     const detail = (text: string) => lines.push(`${' '.repeat(11)}${text}`)
@@ -98,6 +102,11 @@ export class ProgressLog {
   }
 }
 
+/** That no operator has picked it up yet means nothing in its first seconds. */
+function isJustMade({ phase, since }: DisruptionAnswer, atMs: number): boolean {
+  return phase === 'Pending' && atMs - Date.parse(since ?? '') < 5_000
+}
+
 function keyOf({ object, reason, holder, pods = [] }: DisruptionObstacle): string {
   return [object, reason, holder, ...pods].join(' ')
 }
@@ -107,13 +116,13 @@ function isEndingSoon({ reason, holder, since }: DisruptionObstacle, atMs: numbe
   return reason === 'PodIsLeaving' && !holder.startsWith('finalizer') && !(atMs - sinceMs >= shortEndMs)
 }
 
-/** What stands in the way, without what the phase says and without what the server said of a pod whose budget is named. */
+/** What stands in the way, without what the phase says and without the refusal of a pod whose budget or storage is named. */
 export function obstaclesShown({ blockedBy }: Pick<DisruptionAnswer, 'blockedBy'>): readonly DisruptionObstacle[] {
-  return blockedBy.filter(({ object, reason, pods }) => {
+  return blockedBy.filter(({ object, reason, holder }) => {
     if (reason === 'NodeMayGo') return false
-    if (pods !== undefined || !object.startsWith('pod/')) return true
+    if (!object.startsWith('pod/') || holder !== apiServer) return true
     const pod = object.slice('pod/'.length)
-    return !blockedBy.some((each) => each.reason === reason && each.pods?.includes(pod) === true)
+    return !blockedBy.some(({ pods }) => pods?.includes(pod) === true)
   })
 }
 
@@ -126,6 +135,10 @@ export function obstacleText(
   if (reason === 'PodIsLeaving') {
     const pod = object.replace(/^pod\//, '')
     return `${paint('bold', pod)} has been terminating${lasting} (${holder}). ${wayOut}`
+  }
+  // The server's own words, of a pod that nothing else is seen to keep.
+  if (object.startsWith('pod/') && holder === apiServer) {
+    return `${paint('bold', object.slice('pod/'.length))} is refused (${reason})${lasting}. ${wayOut}`
   }
   const isOwn = pods.length === 1 && object === `pod/${pods[0]}`
   const who = pods.length === 0 || isOwn ? '' : `${listText(pods)} `

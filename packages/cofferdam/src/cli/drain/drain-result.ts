@@ -92,8 +92,10 @@ export function isDrainSettled(answer: DisruptionAnswer): boolean {
   return answer.phase === 'Drained' || isOver(answer)
 }
 
-export function drainOutcome({ answer, ended }: Followed): DrainOutcome {
+export function drainOutcome({ answer, ended, reachedIn }: Followed): DrainOutcome {
   if (ended === 'gone') return 'cancelled'
+  // It was drained, and went on while others were waited for.
+  if (reachedIn === 'Drained' && answer.phase === 'Recovering') return 'drained'
   if (answer.phase === 'Rejected') return 'rejected'
   if (answer.phase === 'Drained') return 'drained'
   if (answer.phase === 'Completed') return 'completed'
@@ -102,11 +104,13 @@ export function drainOutcome({ answer, ended }: Followed): DrainOutcome {
 }
 
 /** What people can do now. */
-export function nextSteps(outcome: DrainOutcome, { node, request, intent }: DisruptionAnswer): string[] {
+export function nextSteps(outcome: DrainOutcome, { node, request, intent, phase }: DisruptionAnswer): string[] {
   const watch = `watch it:  kubectl get nodedisruption ${request} -w, or cofferdam explain nodedisruption/${request}`
   const cancel = `cancel it: cofferdam uncordon ${node}`
   switch (outcome) {
     case 'drained':
+      // One that is back must not be rebooted once more.
+      if (phase !== 'Drained') return []
       return [
         `${node} is drained and can be ${goneWords[intent]} now; run \`cofferdam uncordon ${node}\` if you do not ${intent.toLowerCase()} it`,
       ]

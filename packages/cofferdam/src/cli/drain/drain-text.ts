@@ -37,7 +37,8 @@ function renderResult({ outcome, disruption, next, observedAt }: DrainResult, pa
 export function renderDrain(answer: DrainAnswer | DrainBatch, paint: Paint): string {
   if ('drains' in answer) return renderBatch(answer, paint)
   if (!('plan' in answer)) return renderResult(answer, paint)
-  return answer.outcome === 'refused' ? renderRefusal(answer, paint) : renderPlan(answer, paint)
+  if (answer.outcome === 'refused') return renderRefusal(answer, paint)
+  return `${renderPlan(answer, paint)}\n  dry run: no request was created`
 }
 
 function renderBatch({ waves, drains, notRequested }: DrainBatch, paint: Paint): string {
@@ -45,8 +46,11 @@ function renderBatch({ waves, drains, notRequested }: DrainBatch, paint: Paint):
   const isPlanned = drains.some(({ outcome }) => outcome === 'planned')
   return [
     ...(isPlanned ? wavesText(waves) : []),
-    ...drains.map((each) => renderDrain(each, paint)),
+    ...drains.map((each) =>
+      'plan' in each && each.outcome === 'planned' ? renderPlan(each, paint) : renderDrain(each, paint),
+    ),
     ...(notRequested.length === 0 ? [] : [notRequestedText(notRequested, paint)]),
+    ...(isPlanned ? ['dry run: no request was created'] : []),
     ...(isRefused ? ['No request was created for any node.'] : []),
   ].join('\n')
 }

@@ -87,7 +87,6 @@ describe('drain', () => {
       code: 0,
       err: [
         'NodeDisruption node-1-20260101-000000 created',
-        'Pending    Request for node-1 is not picked up yet. Is the operator running? (cofferdam status)',
         'Waiting    Request for node-1 is queued. It holds nothing while it waits.',
         '           waits for pdb/shop/orders (HeldByRequest), held by op-1 for nodedisruption/other for 2s. It is free when the node of that request is back.',
         'Draining   node-1 is being drained: its pods are evicted.',

@@ -138,7 +138,14 @@ async function rehearseAll(drains: readonly NodeDrain[], context: DrainContext):
     const isAsked = context.flags.dryRun === 'server'
     answers.push(isAsked ? { ...planned, server: await askServer(rehearsal, planned.plan, place) } : planned)
   }
-  return { waves: wavesOf(drains, rehearsed), drains: answers, notRequested: [], observedAt }
+  const waves = wavesOf(drains, rehearsed)
+  const order = waves.flat()
+  const inOrder = answers.toSorted((a, b) => order.indexOf(nodeOf(a)) - order.indexOf(nodeOf(b)))
+  return { waves, drains: inOrder, notRequested: [], observedAt }
+}
+
+function nodeOf(answer: DrainAnswer): string {
+  return 'plan' in answer ? answer.plan.node : answer.disruption.node
 }
 
 function wavesOf(drains: readonly NodeDrain[], rehearsed: readonly Rehearsal[]): DrainBatch['waves'] {
