@@ -59,10 +59,7 @@ export function buildProgram(options: ProgramOptions, end: (code: ExitCode) => v
     .option('--context <name>', 'the context of the kubeconfig to use')
     .option('-n, --namespace <name>', 'the namespace to use')
     .option('--as <user>', 'impersonate this user, as kubectl does')
-    .option('--as-group <group>', 'impersonate this group too; can be repeated', (group, before: string[] = []) => [
-      ...before,
-      group,
-    ])
+    .option('--as-group <group>', 'impersonate this group too; can be repeated', collect)
     .addOption(
       new Option('-o, --output <format>', 'how to print results').choices(['text', 'json', 'yaml']).default('text'),
     )
@@ -106,6 +103,10 @@ export function buildProgram(options: ProgramOptions, end: (code: ExitCode) => v
       end(command.exitCode?.(result) ?? exitCodes.done)
     })
   }
+}
+
+function collect(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), value]
 }
 
 function describe(parent: Command, { name, summary, description }: CliCommand | CommandGroup): Command {
