@@ -32,6 +32,8 @@ export interface FollowOptions {
   readonly isOverdue?: (answer: DisruptionAnswer) => boolean
   /** Makes the requests that had to wait for others; undefined when none is left. Asked after every round. */
   readonly makeMore?: (seen: readonly NodeDisruption[]) => Promise<readonly NodeDisruption[] | undefined>
+  /** Whether requests that cannot be made yet are waited for when nothing else is left to follow. */
+  readonly isPatient?: boolean
   /** Whether lines say which node they are about. */
   readonly isOne: boolean
   /** The command has just ended the state that the requests are in: no line is printed of it. */
@@ -75,7 +77,7 @@ export async function followDisruptions(
         }
       }
       const open = tracks.filter(({ ended }) => ended === undefined)
-      if (open.length === 0 && !hasMore) break
+      if (open.length === 0 && (!hasMore || options.isPatient === false)) break
       const isEnding = signal.aborted ? 'interrupted' : clock.now() >= deadline ? 'timed-out' : undefined
       if (isEnding !== undefined) {
         for (const track of open) track.ended = isEnding

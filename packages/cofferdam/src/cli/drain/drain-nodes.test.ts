@@ -92,12 +92,16 @@ describe('drain of several nodes', () => {
 
   const chosen: Record<string, { given: string[]; then: string[] }> = {
     'a selector chooses by labels': {
-      given: ['-l', 'topology.kubernetes.io/zone=zone-a'],
-      then: ['node-1', 'node-4'],
+      given: ['-l', 'kubernetes.io/hostname in (node-1,node-3)'],
+      then: ['node-1', 'node-3'],
     },
     'a selector may exclude': {
       given: ['--selector', '!node-role.kubernetes.io/control-plane'],
       then: ['node-1', 'node-2', 'node-3'],
+    },
+    'a node of the control plane that is alone is asked for at once': {
+      given: ['-l', 'kubernetes.io/hostname=node-4'],
+      then: ['node-4'],
     },
     'all leaves no node out: of the control plane the first is asked for when the others are drained': {
       given: ['--all'],
@@ -131,7 +135,7 @@ describe('drain of several nodes', () => {
     await scenario.seconds(6)
     const { code, out } = await running
     expect(code).toBe(4)
-    expect(out).toContain('node/node-4, node/node-5  not requested: one node of the control plane goes at a time')
+    expect(out).toContain('node/node-4, node/node-5  not requested: a node of the control plane goes when')
     expect(out).toContain('cofferdam drain node-4 node-5')
   })
 
@@ -276,6 +280,17 @@ describe('flags of kubectl', () => {
     await record('node-1', { phase: 'Draining' })
     await record('node-1', { phase: 'Drained' })
     expect((await running).code).toBe(0)
+  })
+
+  it('--fail-if-blocked does not wait for nodes of the control plane that cannot be asked for', async () => {
+    const running = drain('node-1', 'node-4', '--fail-if-blocked')
+    await scenario.seconds(1)
+    const blocker = { object: 'pdb/shop/orders', holder: 'ann', reason: 'AppLocked', wayOut: 'It ends.' }
+    await record('node-1', { phase: 'Waiting', blockedBy: [blocker] })
+    const { code, out } = await running
+    expect(code).toBe(3)
+    expect(out).toContain('node/node-1  blocked: ')
+    expect(out).toContain('node/node-4  not requested: ')
   })
 
   it('--dry-run before the name of a node does not take it for its value', async () => {

@@ -57,8 +57,8 @@ function renderBatch({ waves, drains, notRequested }: DrainBatch, paint: Paint):
 
 function notRequestedText(names: readonly string[], paint: Paint): string {
   return [
-    `${paint('bold', names.map((name) => `node/${name}`).join(', '))}  ${paint('yellow', 'not requested')}: one node of the control plane goes at a time, and another one is not back.`,
-    `  try again when it is: cofferdam drain ${names.join(' ')}`,
+    `${paint('bold', names.map((name) => `node/${name}`).join(', '))}  ${paint('yellow', 'not requested')}: a node of the control plane goes when all other nodes are drained and no other one of the control plane is away.`,
+    `  try again then: cofferdam drain ${names.join(' ')}`,
   ].join('\n')
 }
 

@@ -195,8 +195,8 @@ function announce(waves: DrainBatch['waves'], { flags, terminal, isOne }: DrainC
 }
 
 /**
- * Makes the requests and follows them. Nothing in the cluster keeps two nodes of the control plane from being away together, so of
- * several the next is asked for only when all other nodes are drained and the one before is back.
+ * Makes the requests and follows them. Nothing in the cluster keeps two nodes of the control plane from being away together, so
+ * beside other nodes the next is asked for only when all others are drained and the one before is back.
  */
 class DrainRun {
   readonly #context: DrainContext
@@ -207,7 +207,7 @@ class DrainRun {
 
   constructor(drains: readonly NodeDrain[], context: DrainContext) {
     const control = drains.filter((each) => each.isControlPlane)
-    const held = control.length < 2 ? [] : control.filter(({ standing }) => standing === undefined)
+    const held = drains.length === 1 ? [] : control.filter(({ standing }) => standing === undefined)
     this.#context = context
     this.#controlPlane = control.map(({ wanted }) => wanted.nodeName)
     this.#oneByOne = held
@@ -238,6 +238,7 @@ class DrainRun {
       isOverdue: ({ phase }) =>
         flags.failIfBlocked === true && phase === 'Pending' && clock.now() - startMs >= pickUpMs,
       ...(this.#oneByOne.length === 0 ? {} : { makeMore: (seen) => this.#makeNext(seen) }),
+      isPatient: flags.failIfBlocked !== true,
     })
     return this.#conclude(followed)
   }
