@@ -90,6 +90,18 @@ describe('drain of several nodes', () => {
     expect(out.match(/can be rebooted now; run/g)).toHaveLength(1)
   })
 
+  it('counts one that recovers after its reboot as drained, and does not ask for another reboot', async () => {
+    const running = drain('node-1', 'node-2')
+    await scenario.seconds(1)
+    await record('node-1', { phase: 'Drained' })
+    await record('node-1', { phase: 'Recovering' })
+    await record('node-2', { phase: 'Drained' })
+    const { code, out } = await running
+    expect(code).toBe(0)
+    expect(out).toContain('node/node-1  drained: node-1 is back or released.')
+    expect(out).not.toContain('node-1 is drained and can be rebooted now')
+  })
+
   const chosen: Record<string, { given: string[]; then: string[] }> = {
     'a selector chooses by labels': {
       given: ['-l', 'kubernetes.io/hostname in (node-1,node-3)'],
