@@ -111,6 +111,14 @@ describe('the page of commands', () => {
     expect(flagsOn(`cofferdam ${name}`)).toEqual(command.options.map(({ flags }) => flags).sort())
   })
 
+  it.each(commands)('durations of %s have defaults that people can read, not milliseconds', (_name, command) => {
+    const unreadable = command.options.filter(
+      ({ flags, defaultValue, defaultValueDescription }) =>
+        flags.includes('<duration>') && defaultValue !== undefined && defaultValueDescription === undefined,
+    )
+    expect(unreadable.map(({ flags }) => flags)).toEqual([])
+  })
+
   it('names every field of the data that explain and status print', () => {
     const rows = page.split('\n').filter((line) => line.startsWith('| `'))
     const named = new Set(rows.flatMap((row) => [...row.matchAll(/`([A-Za-z]+)`/g)].map((match) => match[1])))
@@ -136,6 +144,7 @@ describe('the page of commands', () => {
         honourSkipDrain: true,
         requester: 'ann',
         reason: 'kernel',
+        gracePeriodSeconds: 30,
         fallbackAfter: '30m',
         deadline: now,
       },
@@ -143,7 +152,7 @@ describe('the page of commands', () => {
         phase: 'Waiting',
         epoch: 1,
         cordonedBy: 'another user',
-        blockedBy: [{ object: '', holder: '', since: earlier, reason: 'AppLocked', wayOut: '' }],
+        blockedBy: [{ object: '', holder: '', since: earlier, reason: 'AppLocked', wayOut: '', pods: [''] }],
         warnings: [{ object: '', says: '' }],
         conditions: [{ type: 'Drained', status: 'False', reason: 'AppLocked', message: '', lastTransitionTime: now }],
       },

@@ -12,6 +12,8 @@ export interface GlobalFlags {
   readonly kubeconfig?: string
   readonly context?: string
   readonly namespace?: string
+  readonly as?: string
+  readonly asGroup?: readonly string[]
   readonly output: OutputFormat
 }
 

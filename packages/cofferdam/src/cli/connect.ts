@@ -2,6 +2,7 @@ import type { ClusterConnection } from '@cofferdam/kubernetes/client/cluster-con
 import { createHttpKubeApi } from '@cofferdam/kubernetes/client/http-kube-api.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { loadKubeconfig } from '@cofferdam/kubernetes/client/load-kubeconfig.ts'
+import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import { realRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import type { GlobalFlags } from './command.ts'
@@ -20,12 +21,16 @@ export interface ClusterLink {
 /** Opens the cluster that the global flags name; whoever opens it closes it. */
 export type Connect = (flags: GlobalFlags) => Promise<ClusterLink>
 
-export const connect: Connect = async ({ kubeconfig, context }) => {
-  const connection = await loadKubeconfig({
+export const connect: Connect = async ({ kubeconfig, context, as, asGroup = [] }) => {
+  if (as === undefined && asGroup.length > 0) {
+    throw new CofferdamError('USAGE', '--as-group impersonates a group of a user: say which user with --as')
+  }
+  const loaded = await loadKubeconfig({
     env: process.env,
     ...(kubeconfig === undefined ? {} : { path: kubeconfig }),
     ...(context === undefined ? {} : { context }),
   })
+  const connection = as === undefined ? loaded : { ...loaded, impersonation: { user: as, groups: asGroup, extra: {} } }
   const api = createHttpKubeApi({
     config: connection,
     clock: realClock,

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { isAbsolute, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import packageFile from '../../../../package.json' with { type: 'json' }
@@ -23,6 +24,8 @@ const commands = createCommands({
 const terminal = createTerminal({ stdout: process.stdout, stderr: process.stderr, environment: process.env })
 const debug = process.env['COFFERDAM_DEBUG'] === '1'
 const ending = new AbortController()
+// Every request that is in flight listens to it.
+setMaxListeners(0, ending.signal)
 
 // npm passes a Ctrl-C on to a process that got it from the terminal already: within a second it is the same one.
 const sameSignalMs = 1_000

@@ -1,5 +1,5 @@
 import { parseDuration } from '@cofferdam/kubernetes/api/duration.ts'
-import { InvalidArgumentError } from 'commander'
+import { InvalidArgumentError, Option } from 'commander'
 
 /** Milliseconds of `2h`, `1h30m`, `90s`. */
 export function parseDurationFlag(text: string): number {
@@ -11,6 +11,15 @@ export function parseDurationFlag(text: string): number {
 /** The same, and `0` for not at all. */
 export function parseWaitFlag(text: string): number {
   return /^0[hms]?$/.test(text.trim()) ? 0 : parseDurationFlag(text)
+}
+
+/** A flag with a duration that has a default, which help shows as people write it. */
+export function durationOption(
+  flags: string,
+  says: string,
+  { ms, parse = parseDurationFlag }: { readonly ms: number; readonly parse?: (text: string) => number },
+): Option {
+  return new Option(flags, says).argParser(parse).default(ms, durationText(ms))
 }
 
 /** `2h`, `1h30m`, `45s`: as NodeDisruption and the annotations take it. */

@@ -11,6 +11,7 @@ import {
   type OutputFormat,
 } from './command.ts'
 import { exitCodeOf, renderError } from './error-text.ts'
+import { fromKubectlSpelling } from './kubectl-spelling.ts'
 import { renderData } from './render-data.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -57,6 +58,8 @@ export function buildProgram(options: ProgramOptions, end: (code: ExitCode) => v
     .option('--kubeconfig <file>', 'the kubeconfig to use')
     .option('--context <name>', 'the context of the kubeconfig to use')
     .option('-n, --namespace <name>', 'the namespace to use')
+    .option('--as <user>', 'impersonate this user, as kubectl does')
+    .option('--as-group <group>', 'impersonate this group too; can be repeated', collect)
     .addOption(
       new Option('-o, --output <format>', 'how to print results').choices(['text', 'json', 'yaml']).default('text'),
     )
@@ -89,6 +92,8 @@ export function buildProgram(options: ProgramOptions, end: (code: ExitCode) => v
   function addCommand(parent: Command, command: CliCommand): void {
     const sub = describe(parent, command)
     command.configure?.(sub)
+    const parse = sub.parseOptions.bind(sub)
+    sub.parseOptions = (argv) => parse(fromKubectlSpelling(sub.options, argv))
     sub.addHelpText('after', () => renderExamples(command.examples, terminal.paint))
     sub.action(async () => {
       const flags = sub.optsWithGlobals<GlobalFlags>()
@@ -98,6 +103,10 @@ export function buildProgram(options: ProgramOptions, end: (code: ExitCode) => v
       end(command.exitCode?.(result) ?? exitCodes.done)
     })
   }
+}
+
+function collect(value: string, before: readonly string[] | undefined): readonly string[] {
+  return [...(before ?? []), value]
 }
 
 function describe(parent: Command, { name, summary, description }: CliCommand | CommandGroup): Command {

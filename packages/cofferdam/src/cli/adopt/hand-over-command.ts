@@ -3,7 +3,7 @@ import { operatorAccount } from '../../deploy/operator-manifests.ts'
 import type { HandOverDirection, HandOverPlan } from '../../shared/hand-over.ts'
 import { type CliCommand, type ExitCode, exitCodes, type Invocation } from '../command.ts'
 import type { Connect } from '../connect.ts'
-import { parseWaitFlag } from '../parse-duration-flag.ts'
+import { durationOption, parseWaitFlag } from '../parse-duration-flag.ts'
 import { followHandOver } from './follow-hand-over.ts'
 import type { HandOver, HandOverPorts } from './hand-over-kind.ts'
 import { handOverKinds as kinds } from './hand-over-kinds.ts'
@@ -65,7 +65,7 @@ function handOverCommand(
       command
         .argument('[subject]', forms.join(' or '))
         .option('--dry-run', 'show the checks and what would be changed; change nothing')
-        .option('--timeout <duration>', 'how long to wait', parseWaitFlag, 300_000)
+        .addOption(durationOption('--timeout <duration>', 'how long to wait', { ms: 300_000, parse: parseWaitFlag }))
         .option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)
       for (const option of words.flatMap(({ options }) => options)) command.addOption(option)
     },

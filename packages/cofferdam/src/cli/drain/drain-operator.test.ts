@@ -1,6 +1,6 @@
 import { nodes, podDisruptionBudgets, statefulSets } from '@cofferdam/kubernetes/api/resources.ts'
 import { evictPod } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { budget, openWorld, type Scenario, statefulSet } from '@cofferdam/simulator/world/testing/scenario.ts'
+import { budget, openWorld, statefulSet } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
 import { heldKeys } from '../../ledger/store/testing/ledger-fixture.ts'
@@ -29,7 +29,7 @@ const apart = (app: string) => ({
   },
 })
 
-let scenario: Scenario
+let scenario: Awaited<ReturnType<typeof openWorld>>
 let operator: Operator
 beforeEach(async () => {
   scenario = await openWorld({ nodeCount: 4 })
@@ -82,7 +82,7 @@ const phases = async () =>
 it('drain waits for the lock of an owner, goes on when it ends, and lets the pod stay that asks to', async () => {
   const node = await nodeOf('orders-0')
   await run('lock', 'pdb/orders', '--for', '1h', '--reason', 'rebalancing')
-  const blocked = await run('drain', node, '--timeout', '0')
+  const blocked = await run('drain', node, '--fail-if-blocked')
   expect(blocked.code).toBe(3)
   expect(blocked.out).toContain('waits for pdb/default/orders (AppLocked), held by ann@desk')
   expect(await heldKeys(scenario.api).catch(() => [])).toEqual([])
@@ -98,7 +98,7 @@ it('drain waits for the lock of an owner, goes on when it ends, and lets the pod
 it('while a node may go its pods count as gone, so a second drain waits and nobody else is evicted', async () => {
   const [first, second] = [await nodeOf('orders-0'), await nodeOf('orders-1')]
   expect((await run('drain', first)).code).toBe(0)
-  const waiting = await run('drain', second, '--timeout', '0')
+  const waiting = await run('drain', second, '--fail-if-blocked')
   expect(waiting.code).toBe(3)
   expect(waiting.out).toContain(`held by op-1 for nodedisruption/${first}-`)
   await expect(evictPod(scenario.api, { namespace: 'default', name: 'orders-2' })).rejects.toMatchObject({
@@ -110,10 +110,36 @@ it('while a node may go its pods count as gone, so a second drain waits and nobo
   expect(await phases()).toEqual([`${first} Completed`, `${second} Drained`])
 })
 
+it('several nodes go one after the other where each has a pod that stays: two replicas of one budget are never down', async () => {
+  const names = await Promise.all(['orders-0', 'orders-1', 'orders-2'].map(nodeOf))
+  const ended = run('drain', ...names, '--timeout', '10m')
+  const rebooted: string[] = []
+  let most = 0
+  for (let seconds = 0; seconds < 300 && rebooted.length < names.length; seconds += 5) {
+    await scenario.seconds(5)
+    const made = await scenario.list<NodeDisruption>(nodeDisruptions)
+    const drained = made.filter(({ status }) => status?.phase === 'Drained').map(({ spec }) => spec.nodeName)
+    most = Math.max(most, drained.length)
+    for (const name of drained) {
+      if (rebooted.includes(name)) continue
+      rebooted.push(name)
+      scenario.world.kubelet.reboot(name, 20)
+    }
+  }
+  const { code, err } = await ended
+  expect(code).toBe(0)
+  expect(most).toBe(1)
+  expect(rebooted.toSorted()).toEqual(names.toSorted())
+  expect(err).toContain('wave 3    ')
+  expect(err).toContain('nodes must be rebooted as soon as they are reported as drained')
+  // Every pod stayed where it was.
+  expect(await Promise.all(['orders-0', 'orders-1', 'orders-2'].map(nodeOf))).toEqual(names)
+})
+
 it('uncordon in the middle of a wait cancels the request, and nothing of it is left', async () => {
   const node = await nodeOf('orders-0')
   await run('lock', 'pdb/orders', '--for', '1h', '--reason', 'rebalancing')
-  await run('drain', node, '--timeout', '0')
+  await run('drain', node, '--fail-if-blocked')
   const { code, out } = await run('uncordon', node)
   expect(code).toBe(0)
   expect(out).toContain('released: Nothing is held for it.')

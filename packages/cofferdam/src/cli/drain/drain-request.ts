@@ -23,18 +23,21 @@ export interface WantedDisruption {
   readonly honourSkipDrain: boolean
   /** What evictions may destroy. */
   readonly accepts: readonly PodLoss[]
+  /** How long evicted pods have to end; without it, their own grace period. */
+  readonly gracePeriodSeconds?: number
   readonly fallbackAfter?: string
   readonly deadline?: string
   readonly breakGlass?: BreakGlass
   readonly nowMs: number
 }
 
-/** The requests for a node that are not over, the oldest first. */
-export async function findUnderWay({ api, signal }: RequestPlace, node: string): Promise<readonly NodeDisruption[]> {
-  const { items } = await listDisruptions({ api, signal })
-  return items
-    .filter((each) => each.spec.nodeName === node && !isOver(explainDisruption(each)))
-    .toSorted((a, b) => compareText(a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? ''))
+/** The oldest request for each node that is not over, by the name of the node. */
+export async function findUnderWay(place: RequestPlace): Promise<ReadonlyMap<string, NodeDisruption>> {
+  const { items } = await listDisruptions(place)
+  const underWay = items
+    .filter((each) => !isOver(explainDisruption(each)))
+    .toSorted((a, b) => compareText(b.metadata.creationTimestamp ?? '', a.metadata.creationTimestamp ?? ''))
+  return new Map(underWay.map((each) => [each.spec.nodeName, each]))
 }
 
 async function listDisruptions({ api, signal }: RequestPlace): Promise<{ readonly items: readonly NodeDisruption[] }> {
@@ -56,8 +59,11 @@ export interface MadeRequest {
 }
 
 /** Makes a request, or joins the one that is under way for the node, if that covers what is wanted. */
-export async function makeRequest(place: RequestPlace, wanted: WantedDisruption): Promise<MadeRequest> {
-  const [standing] = await findUnderWay(place, wanted.nodeName)
+export async function makeRequest(
+  place: RequestPlace,
+  wanted: WantedDisruption,
+  standing: NodeDisruption | undefined,
+): Promise<MadeRequest> {
   if (standing !== undefined) {
     refuseToJoin(standing, wanted)
     return { disruption: await breakGlassOn(place, standing, wanted), isJoined: true }
@@ -106,7 +112,8 @@ const longestNodePart = 230
 
 /** Named after the node and the second, so that a request whose answer was lost is not made twice. */
 export function buildRequest(wanted: WantedDisruption): NodeDisruption {
-  const { nodeName, intent, requester, reason, honourSkipDrain, fallbackAfter, deadline, breakGlass, nowMs } = wanted
+  const { nodeName, intent, requester, reason, honourSkipDrain, gracePeriodSeconds } = wanted
+  const { fallbackAfter, deadline, breakGlass, nowMs } = wanted
   const accepted = Object.fromEntries(wanted.accepts.map((loss) => [loss, true]))
   const stamp = new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
   const nodePart = nodeName.slice(0, longestNodePart).replace(/[^a-z0-9]+$/, '')
@@ -123,6 +130,7 @@ export function buildRequest(wanted: WantedDisruption): NodeDisruption {
       requester,
       honourSkipDrain,
       ...accepted,
+      ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
       ...(reason === undefined ? {} : { reason }),
       ...(fallbackAfter === undefined ? {} : { fallbackAfter }),
       ...(deadline === undefined ? {} : { deadline }),

@@ -37,9 +37,27 @@ export interface PlannedDrain {
   readonly underWay?: string
   readonly plan: DisruptionPlan
   readonly notSeen: readonly string[]
+  /** With `--dry-run=server`: what it answered. */
+  readonly server?: readonly ServerAnswer[]
+}
+
+/** What the API server answered to a write that it did not store. */
+export interface ServerAnswer {
+  readonly object: string
+  readonly act: 'create' | 'evict'
+  readonly isAccepted: boolean
+  readonly says?: string
 }
 
 export type DrainAnswer = DrainResult | PlannedDrain
+
+/** Of several nodes. */
+export interface DrainBatch {
+  /** Which can be away together, in this order. */
+  readonly waves: readonly (readonly string[])[]
+  readonly drains: readonly DrainAnswer[]
+  readonly observedAt: string
+}
 
 const codes: Record<DrainOutcome, ExitCode> = {
   drained: exitCodes.done,
@@ -52,9 +70,19 @@ const codes: Record<DrainOutcome, ExitCode> = {
   interrupted: exitCodes.timedOut,
 }
 
-export function drainExitCode(answer: DrainAnswer): ExitCode {
+export function drainExitCode(answer: DrainAnswer | DrainBatch): ExitCode {
+  if ('drains' in answer) return batchExitCode(answer)
   if (!('plan' in answer)) return codes[answer.outcome]
-  return answer.outcome === 'planned' && answer.plan.mayBegin ? exitCodes.done : exitCodes.blocked
+  const { outcome, plan, server = [] } = answer
+  const mayBegin = outcome === 'planned' && plan.mayBegin && server.every(({ isAccepted }) => isAccepted)
+  return mayBegin ? exitCodes.done : exitCodes.blocked
+}
+
+/** What has to be dealt with counts more than what only takes longer. */
+function batchExitCode({ drains }: DrainBatch): ExitCode {
+  const all = drains.map(drainExitCode)
+  if (all.includes(exitCodes.blocked)) return exitCodes.blocked
+  return all.includes(exitCodes.timedOut) ? exitCodes.timedOut : exitCodes.done
 }
 
 /** Whether there is nothing more to wait for. One that recovers may have been given up with its pods in place: its end says so. */
@@ -62,8 +90,10 @@ export function isDrainSettled(answer: DisruptionAnswer): boolean {
   return answer.phase === 'Drained' || isOver(answer)
 }
 
-export function drainOutcome({ answer, ended }: Followed): DrainOutcome {
+export function drainOutcome({ answer, ended, reachedIn }: Followed): DrainOutcome {
   if (ended === 'gone') return 'cancelled'
+  // It was drained, and went on while others were waited for.
+  if (reachedIn === 'Drained' && answer.phase === 'Recovering') return 'drained'
   if (answer.phase === 'Rejected') return 'rejected'
   if (answer.phase === 'Drained') return 'drained'
   if (answer.phase === 'Completed') return 'completed'
@@ -72,11 +102,13 @@ export function drainOutcome({ answer, ended }: Followed): DrainOutcome {
 }
 
 /** What people can do now. */
-export function nextSteps(outcome: DrainOutcome, { node, request, intent }: DisruptionAnswer): string[] {
+export function nextSteps(outcome: DrainOutcome, { node, request, intent, phase }: DisruptionAnswer): string[] {
   const watch = `watch it:  kubectl get nodedisruption ${request} -w, or cofferdam explain nodedisruption/${request}`
   const cancel = `cancel it: cofferdam uncordon ${node}`
   switch (outcome) {
     case 'drained':
+      // One that is back must not be rebooted once more.
+      if (phase !== 'Drained') return []
       return [
         `${node} is drained and can be ${goneWords[intent]} now; run \`cofferdam uncordon ${node}\` if you do not ${intent.toLowerCase()} it`,
       ]

@@ -1,7 +1,8 @@
 import { listText } from '../../shared/list-text.ts'
 import type { Paint } from '../../shared/paint.ts'
-import { isSaid, obstacleText } from './drain-progress.ts'
-import type { DrainOutcome, DrainResult } from './drain-result.ts'
+import { renderPlan, renderRefusal } from './drain-plan-text.ts'
+import { obstaclesShown, obstacleText } from './drain-progress.ts'
+import type { DrainAnswer, DrainBatch, DrainOutcome, DrainResult } from './drain-result.ts'
 
 const words: Record<DrainOutcome, readonly ['green' | 'yellow' | 'red', string]> = {
   drained: ['green', 'drained'],
@@ -15,22 +16,44 @@ const words: Record<DrainOutcome, readonly ['green' | 'yellow' | 'red', string]>
 }
 
 /** How it ended: the verdict, what stands in the way, and what to do now. */
-export function renderDrain({ outcome, disruption, next, observedAt }: DrainResult, paint: Paint): string {
-  const { node, request, blockedBy, warnings, stays, evicted } = disruption
+function renderResult({ outcome, disruption, next, observedAt }: DrainResult, paint: Paint): string {
+  const { node, request, warnings, stays, evicted } = disruption
   const [colour, word] = words[outcome]
   const explanation =
     outcome === 'cancelled' ? `nodedisruption/${request} was deleted meanwhile.` : disruption.explanation
   const isUnderWay = outcome === 'blocked' || outcome === 'timed-out' || outcome === 'interrupted'
-  const waits = blockedBy.filter((each) => !isSaid(each))
-  const leaving = blockedBy.flatMap(({ object, reason }) => (reason === 'PodIsLeaving' ? [object] : []))
+  const waits = obstaclesShown(disruption)
   return [
     `${paint('bold', `node/${node}`)}  ${paint(colour, word)}: ${explanation}`,
     `  request   nodedisruption/${request}`,
     ...(stays.length === 0 ? [] : [`  stay      ${listText(stays)}`]),
     ...(evicted.length === 0 ? [] : [`  evicted   ${listText(evicted)}`]),
-    ...(isUnderWay && leaving.length > 0 ? [`  leaving   ${listText(leaving)}`] : []),
     ...(isUnderWay ? waits.map((blocker) => `  ${obstacleText(blocker, { paint, at: observedAt })}`) : []),
     ...warnings.map(({ object, says }) => `  ${paint('yellow', 'warning:')} ${object} ${says}`),
     ...next.map((line) => `  ${line}`),
   ].join('\n')
+}
+
+export function renderDrain(answer: DrainAnswer | DrainBatch, paint: Paint): string {
+  if ('drains' in answer) return renderBatch(answer, paint)
+  if (!('plan' in answer)) return renderResult(answer, paint)
+  if (answer.outcome === 'refused') return renderRefusal(answer, paint)
+  return `${renderPlan(answer, paint)}\n  dry run: no request was created`
+}
+
+function renderBatch({ waves, drains }: DrainBatch, paint: Paint): string {
+  const isRefused = drains.some(({ outcome }) => outcome === 'refused')
+  const isPlanned = drains.some(({ outcome }) => outcome === 'planned')
+  return [
+    ...(isPlanned ? wavesText(waves) : []),
+    ...drains.map((each) =>
+      'plan' in each && each.outcome === 'planned' ? renderPlan(each, paint) : renderDrain(each, paint),
+    ),
+    ...(isPlanned ? ['dry run: no request was created'] : []),
+    ...(isRefused ? ['No request was created for any node.'] : []),
+  ].join('\n')
+}
+
+export function wavesText(waves: readonly (readonly string[])[]): string[] {
+  return waves.map((nodes, index) => `wave ${String(index + 1).padEnd(5)}${nodes.join(', ')}`)
 }

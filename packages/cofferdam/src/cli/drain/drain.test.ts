@@ -87,7 +87,6 @@ describe('drain', () => {
       code: 0,
       err: [
         'NodeDisruption node-1-20260101-000000 created',
-        'Pending    Request for node-1 is not picked up yet. Is the operator running? (cofferdam status)',
         'Waiting    Request for node-1 is queued. It holds nothing while it waits.',
         '           waits for pdb/shop/orders (HeldByRequest), held by op-1 for nodedisruption/other for 2s. It is free when the node of that request is back.',
         'Draining   node-1 is being drained: its pods are evicted.',
@@ -120,7 +119,7 @@ describe('drain', () => {
   })
 
   it('carries every wish into the request', async () => {
-    const argv = ['--intent', 'remove', '--as', 'upgrade-bot', '--fallback-after', '90m', '--deadline', '2h']
+    const argv = ['--intent', 'remove', '--requester', 'upgrade-bot', '--fallback-after', '90m', '--deadline', '2h']
     const glass = [
       '--no-skip-drain',
       '--force',
@@ -238,7 +237,7 @@ describe('drain', () => {
   })
 
   it('without patience ends with 3 when it is blocked, says by what, and leaves the request', async () => {
-    const running = drain('node-1', '--timeout', '0')
+    const running = drain('node-1', '--fail-if-blocked')
     await record({ phase: 'Waiting', blockedBy: [blocker] })
     const { code, out } = await running.ended
     expect(code).toBe(3)
@@ -415,7 +414,8 @@ describe('uncordon', () => {
     await scenario.seconds(6)
     const { code, out } = await running.ended
     expect(code).toBe(4)
-    expect(out).toContain('pod/shop/orders-0 (PodsRecovering): It has to run.')
+    expect(out).toContain('waits for pod/shop/orders-0 (PodsRecovering), held by')
+    expect(out).toContain('It has to run.')
   })
 
   it('without a request does what kubectl uncordon does', async () => {

@@ -1,51 +1,34 @@
-import { nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
-import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
+import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { Option } from 'commander'
-import { readStorage } from '../../capabilities/ceph-drain/observe/read-storage.ts'
-import { explainDisruption } from '../../capabilities/drain-lock/view/explain-disruption.ts'
-import { planDisruption } from '../../capabilities/drain-lock/view/plan-disruption.ts'
-import { readLonghorn } from '../../capabilities/longhorn-drain/observe/read-longhorn.ts'
-import { operatorAccount } from '../../deploy/operator-manifests.ts'
-import type { BreakGlass } from '../../ledger/rules/break-glass.ts'
-import { observeOperator } from '../../observe/observe-operator.ts'
-import { openReader } from '../../observe/reader.ts'
+import { type DisruptionAnswer, explainDisruption } from '../../capabilities/drain-lock/view/explain-disruption.ts'
+import { planWaves, waveNeedsOf } from '../../capabilities/drain-lock/view/plan-waves.ts'
+import { chooseNodes, parseNodeNames } from '../choose-nodes.ts'
 import type { CliCommand, Invocation } from '../command.ts'
 import type { ClusterLink, Connect } from '../connect.ts'
-import { findObject } from '../explain/find-object.ts'
-import { observeRehearsal } from '../observe/observe-rehearsal.ts'
-import { durationText, parseDurationFlag, parseWaitFlag } from '../parse-duration-flag.ts'
-import { followDisruption } from './drain-follow.ts'
-import { renderPlan, renderRefusal } from './drain-plan-text.ts'
-import { findRefusal } from './drain-refusal.ts'
-import { asIfMade, findUnderWay, makeRequest, refuseToJoin, type WantedDisruption } from './drain-request.ts'
+import { type AskedOfNodes, addDrainFlags, askedBy, type DrainFlags, refuseFlags } from './drain-flags.ts'
+import { type Followed, followDisruptions } from './drain-follow.ts'
+import {
+  type AskedDrain,
+  askServer,
+  findRefusals,
+  plannedDrain,
+  type Rehearsal,
+  type RehearsePlace,
+  rehearseWithStorage,
+} from './drain-rehearse.ts'
+import { findUnderWay, type MadeRequest, makeRequest, refuseToJoin } from './drain-request.ts'
 import {
   type DrainAnswer,
+  type DrainBatch,
+  type DrainResult,
   drainExitCode,
   drainOutcome,
   isDrainSettled,
   nextSteps,
-  type PlannedDrain,
 } from './drain-result.ts'
-import { renderDrain } from './drain-text.ts'
-
-export interface DrainFlags {
-  readonly intent: 'reboot' | 'remove' | 'replace'
-  readonly reason?: string
-  readonly as?: string
-  readonly fallbackAfter?: number
-  readonly deadline?: number
-  readonly skipDrain: boolean
-  readonly force?: boolean
-  readonly deleteEmptydirData?: boolean
-  readonly breakGlass?: boolean
-  readonly for?: number
-  readonly timeout: number
-  readonly wait: boolean
-  readonly dryRun?: boolean
-  readonly leaseNamespace: string
-}
+import { renderDrain, wavesText } from './drain-text.ts'
+import { noteWithoutOperator } from './note-without-operator.ts'
 
 export interface DrainPorts {
   readonly connect: Connect
@@ -56,72 +39,55 @@ export interface DrainPorts {
 
 /** How long the operator may take to pick up a request before it counts as absent. */
 const pickUpMs = 15_000
-const intents = { reboot: 'Reboot', remove: 'Remove', replace: 'Replace' } as const
 
-export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, DrainAnswer> {
+export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, DrainAnswer | DrainBatch> {
   return {
     name: 'drain',
-    summary: 'drain a node, coordinated with all other drains',
+    summary: 'drain nodes, coordinated with all other drains',
     description:
-      'Creates a NodeDisruption for a node and shows its progress: pods annotated cofferdam.io/skip-drain stay for a short reboot, all others are evicted, and no application loses more than its budget allows, however many drains run. Pods that no controller creates again and pods with emptyDir data are evicted only with --force and --delete-emptydir-data. A request that is already in progress for the node and covers what is asked is followed instead of creating a second one. Exit code 0: the node is drained; 1: a request in progress does not cover what is asked; 3: blocked, refused or rejected; 4: timed out, and the request continues.',
+      'Creates a NodeDisruption for each node and shows its progress: pods annotated cofferdam.io/skip-drain stay for a short reboot, all others are evicted, and no application loses more than its budget allows, however many drains run. Nodes that can be away together go together, all others are queued, and follow when the nodes before them have been rebooted and are back. Pods that no controller creates again and pods with emptyDir data are evicted only with --force and --delete-emptydir-data. A request that is already in progress for a node and covers what is asked is followed instead of creating a second one. Exit code 0: every node is drained; 1: a request in progress does not cover what is asked; 3: blocked, refused or rejected; 4: timed out, and the request continues.',
     examples: [
       { line: 'cofferdam drain worker-a1', says: 'drain it for a reboot' },
+      {
+        line: 'cofferdam drain -l topology.kubernetes.io/zone=zone-a --timeout 0',
+        says: 'drain the nodes of a zone, and wait as long as it takes',
+      },
       {
         line: 'cofferdam drain worker-a1 --intent remove --reason "disk is failing"',
         says: 'drain it to remove it',
       },
-      { line: 'cofferdam drain worker-a1 --timeout 0', says: 'try, and exit with 3 if it is blocked now' },
-      { line: 'cofferdam drain worker-a1 --dry-run', says: 'show what would stay, be evicted and be waited for' },
+      { line: 'cofferdam drain worker-a1 --fail-if-blocked', says: 'try, and exit with 3 if it is blocked now' },
+      {
+        line: 'cofferdam drain --all --dry-run',
+        says: 'show the waves, and what would stay, be evicted and be waited for',
+      },
       {
         line: 'cofferdam drain worker-a1 --break-glass --reason "fire in rack 7" --for 30m',
         says: 'do not wait for the locks of others',
       },
     ],
 
-    configure(command) {
-      command
-        .argument('<node>', 'the node to drain')
-        .addOption(
-          new Option('--intent <what>', 'what happens to it after the drain')
-            .choices(['reboot', 'remove', 'replace'])
-            .default('reboot'),
-        )
-        .option('--reason <text>', 'why; shown to everyone who waits for it')
-        .option('--as <name>', 'who asks; user@host by default')
-        .option(
-          '--fallback-after <duration>',
-          'evict the pods that should stay too, if their locks are not acquired by then',
-          parseDurationFlag,
-        )
-        .option('--deadline <duration>', 'abandon the request if it is not done by then', parseDurationFlag)
-        .option('--no-skip-drain', 'evict the pods that ask to stay, too')
-        .option('--force', 'evict pods that no controller creates again, too')
-        .option('--delete-emptydir-data', 'evict pods with emptyDir volumes, too; that deletes their data')
-        .option('--break-glass', 'override the locks of others; needs --reason and --for')
-        .option('--for <duration>', 'how long the break-glass override lasts', parseDurationFlag)
-        .option('--timeout <duration>', 'how long to wait; 0 exits at once if it is blocked', parseWaitFlag, 3_600_000)
-        .option('--no-wait', 'create the request, and do not wait for it')
-        .option('--dry-run', 'show what would stay, be evicted, be locked and be waited for; create nothing')
-        .option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)
-    },
+    configure: addDrainFlags,
 
     async run(invocation) {
       const { args, flags, signal } = invocation
-      const wanted = wantedBy(args[0] ?? '', flags, { requester: ports.requester, nowMs: ports.clock.now() })
+      refuseFlags(flags)
+      const names = parseNodeNames(args, flags)
+      const asked = askedBy(flags, { requester: ports.requester, nowMs: ports.clock.now() })
       const link = await ports.connect(flags)
       try {
-        await findObject(nodes, { name: wanted.nodeName }, { api: link.api, signal })
-        if (flags.dryRun === true) return await rehearse(wanted, { ...invocation, ports, link })
-        return await drain(wanted, { ...invocation, ports, link })
+        const chosen = await chooseNodes(names, flags, { api: link.api, signal })
+        const drains = await askedDrains(chosen.nodes, asked, { api: link.api, signal })
+        const context = { ...invocation, ports, link, isOne: chosen.isOne }
+        const batch = await (flags.dryRun === 'none' ? drainAll(drains, context) : rehearseAll(drains, context))
+        const [only] = batch.drains
+        return chosen.isOne && only !== undefined ? only : batch
       } finally {
         await link.close()
       }
     },
 
-    render(answer, paint) {
-      if (!('plan' in answer)) return renderDrain(answer, paint)
-      return answer.outcome === 'refused' ? renderRefusal(answer, paint) : renderPlan(answer, paint)
-    },
+    render: renderDrain,
     exitCode: drainExitCode,
   }
 }
@@ -129,114 +95,145 @@ export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, Dr
 interface DrainContext extends Invocation<DrainFlags> {
   readonly ports: DrainPorts
   readonly link: ClusterLink
+  /** Whether exactly one node was named. */
+  readonly isOne: boolean
 }
 
-async function drain(wanted: WantedDisruption, context: DrainContext): Promise<DrainAnswer> {
-  const { flags, terminal, signal, link, ports } = context
-  const { clock } = ports
-  const { api } = link
-  const refusal = await findRefusal(wanted, { api, clock, signal })
-  if (refusal !== undefined) return refusal
-  const { disruption, isJoined } = await makeRequest({ api, signal }, wanted)
-  const first = explainDisruption(disruption)
-  const asked = isJoined ? 'is already in progress and is followed' : 'created'
-  terminal.note(`NodeDisruption ${first.request} ${asked}`)
-  if (isJoined && first.intent !== wanted.intent) {
-    terminal.note(
-      `${terminal.paint('yellow', 'warning:')} the request is for intent ${first.intent}, and that does not change`,
-    )
-  }
-  await warnWithoutOperator(context)
-  const common = { isJoined, observedAt: timestamp(clock) }
-  if (!flags.wait) return { ...common, outcome: 'requested', disruption: first, next: nextSteps('requested', first) }
-
-  const isImpatient = flags.timeout === 0
-  const followed = await followDisruption(disruption, {
-    api,
-    clock,
-    terminal,
-    signal,
-    timeoutMs: isImpatient ? pickUpMs : flags.timeout,
-    isReached: (answer) => isDrainSettled(answer) || (isImpatient && (answer.isBlocked || answer.phase === 'Draining')),
+/** @throws CofferdamError REQUEST_DIFFERS before anything is changed, of any of the nodes */
+async function askedDrains(
+  nodes: readonly Node[],
+  asked: AskedOfNodes,
+  place: Pick<RehearsePlace, 'api' | 'signal'>,
+): Promise<readonly AskedDrain[]> {
+  const underWay = await findUnderWay(place)
+  const drains = nodes.map((node): AskedDrain => {
+    const nodeName = node.metadata.name
+    return { wanted: { ...asked, nodeName }, standing: underWay.get(nodeName) }
   })
-  const outcome = drainOutcome(followed)
-  return {
-    ...common,
-    outcome,
-    disruption: followed.answer,
-    observedAt: timestamp(clock),
-    next: nextSteps(outcome, followed.answer),
-  }
+  for (const { wanted, standing } of drains) if (standing !== undefined) refuseToJoin(standing, wanted)
+  return drains
+}
+
+function placeOf({ flags, signal, link, ports }: DrainContext): RehearsePlace {
+  return { api: link.api, clock: ports.clock, signal, leaseNamespace: flags.leaseNamespace }
 }
 
 /** Rehearses the request that is under way, where there is one. */
-async function rehearse(wanted: WantedDisruption, context: DrainContext): Promise<PlannedDrain> {
-  const { flags, signal, link, ports } = context
-  const { api } = link
-  const now = timestamp(ports.clock)
-  const [budgets, [standing]] = await Promise.all([
-    api.list(podDisruptionBudgets, { signal }),
-    findUnderWay({ api, signal }, wanted.nodeName),
-  ])
-  if (standing !== undefined) refuseToJoin(standing, wanted)
-  const read = await openReader({ api, clock: ports.clock, leaseNamespace: flags.leaseNamespace, signal })
-  const [storage, longhorn] = await Promise.all([readStorage(read, budgets.items), readLonghorn(read)])
-  const seen = { api, clock: ports.clock, signal, storage, budgets: budgets.items }
-  const question = longhorn === undefined ? seen : { ...seen, longhorn }
-  const snapshot = await observeRehearsal(standing ?? asIfMade(wanted), question, read.notSeen)
-  return {
-    outcome: 'planned',
-    observedAt: now,
-    ...(standing === undefined ? {} : { underWay: standing.metadata.name }),
-    plan: planDisruption(snapshot),
-    notSeen: [...new Set(read.notSeen)],
+async function rehearseAll(drains: readonly AskedDrain[], context: DrainContext): Promise<DrainBatch> {
+  const place = placeOf(context)
+  const observedAt = timestamp(place.clock)
+  const rehearsed = await rehearseWithStorage(drains, place)
+  const answers: DrainAnswer[] = []
+  for (const rehearsal of rehearsed) {
+    const planned = plannedDrain(rehearsal, observedAt)
+    const isAsked = context.flags.dryRun === 'server'
+    answers.push(isAsked ? { ...planned, server: await askServer(rehearsal, planned.plan, place) } : planned)
+  }
+  const waves = wavesOf(rehearsed)
+  const order = waves.flat()
+  const inOrder = answers.toSorted((a, b) => order.indexOf(nodeOf(a)) - order.indexOf(nodeOf(b)))
+  return { waves, drains: inOrder, observedAt }
+}
+
+function nodeOf(answer: DrainAnswer): string {
+  return 'plan' in answer ? answer.plan.node : answer.disruption.node
+}
+
+function wavesOf(rehearsed: readonly Rehearsal[]): DrainBatch['waves'] {
+  return planWaves(rehearsed.map(({ snapshot }) => waveNeedsOf(snapshot)))
+}
+
+async function drainAll(drains: readonly AskedDrain[], context: DrainContext): Promise<DrainBatch> {
+  const place = placeOf(context)
+  const refusals = await findRefusals(drains, place)
+  const observedAt = timestamp(place.clock)
+  if (refusals.length > 0) return { waves: [], drains: refusals, observedAt }
+  const waves = context.isOne ? drains.map(({ wanted }) => [wanted.nodeName]) : await findWaves(drains, context)
+  announce(waves, context)
+  const order = waves.flat()
+  const inOrder = drains.toSorted((a, b) => order.indexOf(a.wanted.nodeName) - order.indexOf(b.wanted.nodeName))
+  const results = await drainInOrder(inOrder, context)
+  return { waves, drains: results, observedAt: timestamp(place.clock) }
+}
+
+/** Without the right to read what decides it, nodes are asked for as they were named; the operator queues them all the same. */
+async function findWaves(drains: readonly AskedDrain[], context: DrainContext): Promise<DrainBatch['waves']> {
+  try {
+    return wavesOf(await rehearseWithStorage(drains, placeOf(context)))
+  } catch (error) {
+    if (!hasReason(error, 'Forbidden')) throw error
+    return [drains.map(({ wanted }) => wanted.nodeName)]
   }
 }
 
-async function warnWithoutOperator({ flags, terminal, signal, link, ports }: DrainContext): Promise<void> {
-  const question = { api: link.api, leaseNamespace: flags.leaseNamespace, now: timestamp(ports.clock), signal }
-  const { isRunning } = await observeOperator(question, [])
-  if (isRunning !== false) return
+function announce(waves: DrainBatch['waves'], { flags, terminal, isOne }: DrainContext): void {
+  if (flags.gracePeriod === 0) {
+    terminal.note(
+      `${terminal.paint('yellow', 'warning:')} with --grace-period 0 pods are removed from the API before their containers have ended: one of a StatefulSet can run twice`,
+    )
+  }
+  if (isOne) return
+  for (const line of wavesText(waves)) terminal.note(line)
+  if (waves.length < 2) return
+  const gone = { reboot: 'rebooted', remove: 'removed', replace: 'replaced' }[flags.intent]
+  const back = flags.intent === 'reboot' ? 'rebooted and are back' : gone
   terminal.note(
-    `${terminal.paint('yellow', 'warning:')} no operator is running, so the request waits: start it with cofferdam operator, or see kubectl -n ${flags.leaseNamespace} get pods`,
+    `All are requested in this order. A wave starts when the nodes it conflicts with have been ${back}: nodes must be ${gone} as soon as they are reported as drained.`,
   )
 }
 
-function wantedBy(
-  nodeName: string,
-  flags: DrainFlags,
-  { requester, nowMs }: { readonly requester: () => string; readonly nowMs: number },
-): WantedDisruption {
-  const { reason, as = requester(), fallbackAfter, deadline } = flags
-  const breakGlass = brokenGlass(flags, { by: as, nowMs })
-  return {
-    nodeName: nodeName.replace(/^(node|nodes|no)\//, ''),
-    intent: intents[flags.intent],
-    requester: as,
-    honourSkipDrain: flags.skipDrain,
-    accepts: [
-      ...(flags.force === true ? ['force' as const] : []),
-      ...(flags.deleteEmptydirData === true ? ['deleteEmptyDirData' as const] : []),
-    ],
-    nowMs,
-    ...(reason === undefined ? {} : { reason }),
-    ...(fallbackAfter === undefined ? {} : { fallbackAfter: durationText(fallbackAfter) }),
-    ...(deadline === undefined ? {} : { deadline: rfc3339(nowMs + deadline) }),
-    ...(breakGlass === undefined ? {} : { breakGlass }),
-  }
+/** Makes all requests, and follows them. */
+async function drainInOrder(drains: readonly AskedDrain[], context: DrainContext): Promise<readonly DrainResult[]> {
+  const { flags, terminal, signal, link, ports, isOne } = context
+  const { clock } = ports
+  const made = new Map<string, MadeRequest>()
+  for (const each of drains) made.set(each.wanted.nodeName, await make(each, context))
+  const requests = [...made.values()].map(({ disruption }) => disruption)
+  await warnWithoutOperator(context)
+  const startMs = clock.now()
+  const isQueued = ({ phase }: DisruptionAnswer) => phase === 'Pending' || phase === 'Waiting'
+  const followed = flags.wait
+    ? await followDisruptions(requests, {
+        api: link.api,
+        clock,
+        terminal,
+        signal,
+        timeoutMs: flags.timeout,
+        isOne,
+        isReached: (answer) =>
+          isDrainSettled(answer) || (flags.failIfBlocked === true && isQueued(answer) && answer.isBlocked),
+        isOverdue: ({ phase }) =>
+          flags.failIfBlocked === true && phase === 'Pending' && clock.now() - startMs >= pickUpMs,
+      })
+    : requests.map((each): Followed => ({ answer: explainDisruption(each), ended: 'reached' }))
+  const observedAt = timestamp(clock)
+  return followed.map((each): DrainResult => {
+    const { answer } = each
+    const outcome = flags.wait ? drainOutcome(each) : 'requested'
+    const isJoined = made.get(answer.node)?.isJoined === true
+    return { outcome, isJoined, disruption: answer, observedAt, next: nextSteps(outcome, answer) }
+  })
 }
 
-function brokenGlass(
-  { breakGlass, reason = '', for: forMs }: DrainFlags,
-  { by, nowMs }: { readonly by: string; readonly nowMs: number },
-): BreakGlass | undefined {
-  if (breakGlass !== true) {
-    if (forMs === undefined) return undefined
-    throw new CofferdamError('USAGE', '--for says how long the break-glass override lasts; use it with --break-glass')
+async function make({ wanted, standing }: AskedDrain, { terminal, link, signal }: DrainContext): Promise<MadeRequest> {
+  const made = await makeRequest({ api: link.api, signal }, wanted, standing)
+  const { metadata, spec } = made.disruption
+  const state = made.isJoined ? 'is already in progress and is followed' : 'created'
+  terminal.note(`NodeDisruption ${metadata.name} ${state}`)
+  if (made.isJoined && spec.intent !== wanted.intent) {
+    terminal.note(
+      `${terminal.paint('yellow', 'warning:')} the request is for intent ${spec.intent}, and that does not change`,
+    )
   }
-  if (reason.trim() === '') throw new CofferdamError('USAGE', '--break-glass needs a --reason: it is kept on record')
-  if (forMs === undefined) {
-    throw new CofferdamError('USAGE', '--break-glass must end: say when with --for', { hint: 'for instance --for 30m' })
-  }
-  return { by, reason: reason.trim(), untilMs: nowMs + forMs }
+  return made
+}
+
+async function warnWithoutOperator({ flags, terminal, signal, link, ports }: DrainContext): Promise<void> {
+  await noteWithoutOperator({
+    api: link.api,
+    leaseNamespace: flags.leaseNamespace,
+    clock: ports.clock,
+    signal,
+    terminal,
+  })
 }

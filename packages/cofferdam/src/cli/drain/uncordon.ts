@@ -2,25 +2,31 @@ import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
 import { hasCode } from '@cofferdam/kubernetes/errors.ts'
-import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import {
   type DisruptionAnswer,
   explainDisruption,
   isOver,
 } from '../../capabilities/drain-lock/view/explain-disruption.ts'
+import { operatorAccount } from '../../deploy/operator-manifests.ts'
 import { closingOf, closingText, cordonWriterOf, isCordoned } from '../../shared/closed-node.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
+import type { Paint } from '../../shared/paint.ts'
+import { addNodeFlags, chooseNodes, type NodeFlags, parseNodeNames } from '../choose-nodes.ts'
 import { type CliCommand, type ExitCode, exitCodes, type Invocation } from '../command.ts'
 import type { ClusterLink, Connect } from '../connect.ts'
-import { findObject } from '../explain/find-object.ts'
-import { parseWaitFlag } from '../parse-duration-flag.ts'
-import { followDisruption } from './drain-follow.ts'
+import { durationOption, parseWaitFlag } from '../parse-duration-flag.ts'
+import { type Followed, followDisruptions } from './drain-follow.ts'
+import { obstaclesShown, obstacleText } from './drain-progress.ts'
 import { findUnderWay } from './drain-request.ts'
+import { noteWithoutOperator } from './note-without-operator.ts'
 
-interface UncordonFlags {
+interface UncordonFlags extends NodeFlags {
   readonly force?: boolean
+  /** 0: no limit. */
   readonly timeout: number
   readonly wait: boolean
+  readonly leaseNamespace: string
 }
 
 /** `given-back`: nothing is held for the node any more. `under-way`: it was asked for, and not waited for to the end. */
@@ -33,6 +39,13 @@ export interface UncordonResult {
   /** The request that was ended, as it was seen last. */
   readonly disruption?: DisruptionAnswer
   readonly wayOut?: string
+  /** When the request was seen last, where it is not over. */
+  readonly observedAt?: string
+}
+
+/** Of several nodes. */
+export interface UncordonBatch {
+  readonly nodes: readonly UncordonResult[]
 }
 
 const codes: Record<UncordonOutcome, ExitCode> = {
@@ -46,70 +59,117 @@ const codes: Record<UncordonOutcome, ExitCode> = {
 export function createUncordonCommand(ports: {
   readonly connect: Connect
   readonly clock: Clock
-}): CliCommand<UncordonFlags, UncordonResult> {
+}): CliCommand<UncordonFlags, UncordonResult | UncordonBatch> {
   return {
     name: 'uncordon',
-    summary: 'release a node without a reboot, or cancel its drain',
+    summary: 'release nodes without a reboot, or cancel their drains',
     description:
-      'Releases a node: ends its request and waits until nothing is held for it. Before the node is drained this cancels the request; the operator then uncordons what it cordoned. Without a request it does what kubectl uncordon does. A node that another user had cordoned before is uncordoned with --force only. Exit code 3: another user cordoned it; 4: timed out.',
+      'Releases nodes: ends their requests and waits until nothing is held for them, saying what for. Before a node is drained this cancels the request; the operator then uncordons what it cordoned. Without a request it does what kubectl uncordon does. A node that another user had cordoned before is uncordoned with --force only. Exit code 3: another user cordoned it; 4: timed out, and it continues by itself.',
     examples: [
       { line: 'cofferdam uncordon worker-a1', says: 'cancel its drain' },
+      { line: 'cofferdam uncordon -l topology.kubernetes.io/zone=zone-a', says: 'release the nodes of a zone' },
       { line: 'cofferdam uncordon worker-a1 --no-wait', says: 'do not wait until pods and storage have recovered' },
     ],
 
     configure(command) {
-      command
-        .argument('<node>', 'the node to release')
+      addNodeFlags(command, 'release')
         .option('--force', 'uncordon it even if another user cordoned it')
-        .option('--timeout <duration>', 'how long to wait', parseWaitFlag, 600_000)
+        .addOption(
+          durationOption('--timeout <duration>', 'how long to wait; 0 for no limit', {
+            ms: 600_000,
+            parse: parseWaitFlag,
+          }),
+        )
         .option('--no-wait', 'do not wait until nothing is held for it')
+        .option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)
     },
 
     async run(invocation) {
       const { args, flags, signal } = invocation
+      const names = parseNodeNames(args, flags)
       const link = await ports.connect(flags)
       try {
-        const name = (args[0] ?? '').replace(/^(node|nodes|no)\//, '')
-        const node = await findObject(nodes, { name }, { api: link.api, signal })
-        const disruption = await underWay(link, name, signal)
-        const context = { ...invocation, link, clock: ports.clock }
-        return await (disruption === undefined ? uncordonPlain(node, context) : endDrain(node, disruption, context))
+        const chosen = await chooseNodes(names, flags, { api: link.api, signal })
+        const context = { ...invocation, link, clock: ports.clock, isOne: chosen.isOne }
+        const results = await uncordonAll(chosen.nodes, context)
+        const [only] = results
+        return chosen.isOne && only !== undefined ? only : { nodes: results }
       } finally {
         await link.close()
       }
     },
 
-    render({ node, outcome, explanation, disruption, wayOut }, paint) {
-      const [colour, word] = {
-        'given-back': ['green', 'released'],
-        'not-cordoned': ['green', 'not cordoned'],
-        'under-way': ['yellow', 'under way'],
-        'timed-out': ['yellow', 'not done yet'],
-        'foreign-cordon': ['red', 'still cordoned'],
-      }[outcome] as ['green' | 'yellow' | 'red', string]
-      return [
-        `${paint('bold', `node/${node}`)}  ${paint(colour, word)}: ${explanation}`,
-        ...(disruption === undefined ? [] : [`  request   nodedisruption/${disruption.request}`]),
-        ...(wayOut === undefined ? [] : [`  way out   ${wayOut}`]),
-      ].join('\n')
+    render(answer, paint) {
+      return 'nodes' in answer
+        ? answer.nodes.map((each) => renderOne(each, paint)).join('\n')
+        : renderOne(answer, paint)
     },
-    exitCode: ({ outcome }) => codes[outcome],
+    exitCode(answer) {
+      const all = ('nodes' in answer ? answer.nodes : [answer]).map(({ outcome }) => codes[outcome])
+      if (all.includes(exitCodes.blocked)) return exitCodes.blocked
+      return all.includes(exitCodes.timedOut) ? exitCodes.timedOut : exitCodes.done
+    },
   }
+}
+
+const words: Record<UncordonOutcome, readonly ['green' | 'yellow' | 'red', string]> = {
+  'given-back': ['green', 'released'],
+  'not-cordoned': ['green', 'not cordoned'],
+  'under-way': ['yellow', 'under way'],
+  'timed-out': ['yellow', 'not done yet'],
+  'foreign-cordon': ['red', 'still cordoned'],
+}
+
+function renderOne(result: UncordonResult, paint: Paint): string {
+  const { node, outcome, explanation, disruption, wayOut, observedAt } = result
+  const [colour, word] = words[outcome]
+  const waits = outcome === 'timed-out' && disruption !== undefined ? obstaclesShown(disruption) : []
+  return [
+    `${paint('bold', `node/${node}`)}  ${paint(colour, word)}: ${explanation}`,
+    ...(disruption === undefined ? [] : [`  request   nodedisruption/${disruption.request}`]),
+    ...waits.map((each) => `  ${obstacleText(each, { paint, at: observedAt ?? '' })}`),
+    ...(wayOut === undefined || waits.length > 0 ? [] : [`  way out   ${wayOut}`]),
+  ].join('\n')
 }
 
 interface UncordonContext extends Invocation<UncordonFlags> {
   readonly link: ClusterLink
   readonly clock: Clock
+  readonly isOne: boolean
 }
 
 /** Where the kind is not installed there is no request. */
-async function underWay({ api }: ClusterLink, name: string, signal: AbortSignal): Promise<NodeDisruption | undefined> {
+async function underWay({ api }: ClusterLink, signal: AbortSignal): Promise<ReadonlyMap<string, NodeDisruption>> {
   try {
-    return (await findUnderWay({ api, signal }, name))[0]
+    return await findUnderWay({ api, signal })
   } catch (error) {
-    if (hasCode(error, 'OBJECT_NOT_FOUND')) return undefined
+    if (hasCode(error, 'OBJECT_NOT_FOUND')) return new Map()
     throw error
   }
+}
+
+/** Ends all drains first, then waits for all of them together: one that takes long keeps no other node cordoned. */
+async function uncordonAll(nodes: readonly Node[], context: UncordonContext): Promise<readonly UncordonResult[]> {
+  const { flags, terminal, link, clock, signal, isOne } = context
+  const requests = await underWay(link, signal)
+  const done = new Map<string, UncordonResult>()
+  const ending: NodeDisruption[] = []
+  for (const node of nodes) {
+    const { name } = node.metadata
+    const request = requests.get(name)
+    const begun = await (request === undefined ? uncordonPlain(node, context) : endDrain(node, request, context))
+    if ('outcome' in begun) done.set(name, begun)
+    else ending.push(begun)
+  }
+  if (ending.length > 0) {
+    await noteWithoutOperator({ api: link.api, leaseNamespace: flags.leaseNamespace, clock, signal, terminal })
+    const timeoutMs = flags.timeout
+    const common = { api: link.api, clock, terminal, signal, timeoutMs, isOne, isReached: isOver, isAfter: true }
+    for (const followed of await followDisruptions(ending, common)) {
+      done.set(followed.answer.node, await released(followed, context))
+    }
+  }
+  return nodes.flatMap(({ metadata }) => done.get(metadata.name) ?? [])
 }
 
 async function uncordonPlain(node: Node, context: UncordonContext): Promise<UncordonResult> {
@@ -127,8 +187,13 @@ async function uncordonPlain(node: Node, context: UncordonContext): Promise<Unco
   return { node: name, outcome: 'given-back', explanation: `It${by} ${state}.` }
 }
 
-async function endDrain(node: Node, disruption: NodeDisruption, context: UncordonContext): Promise<UncordonResult> {
-  const { flags, terminal, link, clock, signal } = context
+/** Returns the request that is left to be waited for, or the answer where there is none. */
+async function endDrain(
+  node: Node,
+  disruption: NodeDisruption,
+  context: UncordonContext,
+): Promise<UncordonResult | NodeDisruption> {
+  const { flags, terminal, link, signal } = context
   const { name } = node.metadata
   const first = explainDisruption(disruption)
   const hasCordon = isCordoned(node)
@@ -145,33 +210,36 @@ async function endDrain(node: Node, disruption: NodeDisruption, context: Uncordo
   }
   // A cordon that is lifted earlier is set again: only for a node that is reported as drained does lifting it end the drain.
   const isDrained = first.phase === 'Drained' || first.phase === 'Recovering'
+  let ending = disruption
   if (!isDrained) {
     terminal.note(`nodedisruption/${first.request} is ${first.phase}, and is cancelled`)
     const { uid } = disruption.metadata
     const preconditions = uid === undefined ? {} : { preconditions: { uid } }
-    await link.api.delete(nodeDisruptions, { name: first.request }, { ...preconditions, signal })
+    ending = await link.api.delete(nodeDisruptions, { name: first.request }, { ...preconditions, signal })
   }
-  if (hasCordon && (isDrained || isForeign)) await uncordon(node, context)
+  if (hasCordon && (isDrained || isForeign)) {
+    await uncordon(node, context)
+    terminal.note(`node/${name} is uncordoned`)
+  }
   if (!flags.wait) {
     return { node: name, outcome: 'under-way', explanation: 'It is being released.', disruption: first }
   }
-  const { answer, ended } = await followDisruption(disruption, {
-    api: link.api,
-    clock,
-    terminal,
-    signal,
-    timeoutMs: flags.timeout,
-    isReached: isOver,
-  })
+  terminal.note(`waiting until nothing is held for ${name} by nodedisruption/${first.request}`)
+  return ending
+}
+
+async function released({ answer, ended }: Followed, context: UncordonContext): Promise<UncordonResult> {
+  const { node } = answer
   if (ended === 'reached' || ended === 'gone') {
-    return { node: name, ...(await afterwards(name, context)), disruption: answer }
+    return { node, ...(await afterwards(node, context)), disruption: answer }
   }
-  const [blocker] = answer.blockedBy
+  const [blocker] = obstaclesShown(answer)
   return {
-    node: name,
+    node,
     outcome: 'timed-out',
     explanation: `${answer.explanation} It continues by itself.`,
     disruption: answer,
+    observedAt: timestamp(context.clock),
     ...(blocker === undefined ? {} : { wayOut: `${blocker.object} (${blocker.reason}): ${blocker.wayOut}` }),
   }
 }

@@ -242,7 +242,7 @@ describe('drain --dry-run', () => {
     const [orders, hasty] = [await onNode('orders')(), await onNode('hasty')()]
     expect(out).toBe(
       [
-        'node/node-1  can start: node/node-1, pdb/default/orders are requested for node-1-20260101-000102, all or none. (LocksAsked)',
+        'node/node-1  can start: nothing blocks it now, 1 pod is evicted, 1 pod stays.',
         `  stay      default/${orders}`,
         `  leave     default/${hasty}`,
         '  needs     node/node-1, pdb/default/orders',

@@ -37,6 +37,7 @@ const blocker = z.object({
   since: time().optional(),
   reason: z.string(),
   wayOut: z.string().describe('What will unblock it, or what can be done.'),
+  pods: z.array(z.string()).optional().describe('Pods that cannot leave the node because of it, as namespace/name.'),
 })
 
 const warning = z.object({ object: z.string(), says: z.string() })
@@ -66,6 +67,13 @@ export const nodeDisruptionSpec = z.object({
     .describe(
       'Whether pods with emptyDir volumes may be evicted, which deletes that data. Without it the request waits.',
     ),
+  gracePeriodSeconds: z
+    .int()
+    .min(0)
+    .optional()
+    .describe(
+      'How long evicted pods have to end, in place of their own grace period. 0 removes them from the API at once, without waiting for their containers.',
+    ),
   fallbackAfter: duration()
     .optional()
     .describe('If not all locks are acquired within this time of being first in the queue, every pod is evicted.'),
@@ -93,7 +101,10 @@ export const nodeDisruptionStatus = z
       .describe('Since when no other request stands in its way. Only this time counts towards fallbackAfter.'),
     firstInQueueSeconds: z.int().min(0).optional().describe('For how long that was so before.'),
     skippedPods: z.array(podReference).optional().describe('They stay on the node.'),
-    evictedPods: z.array(podReference).optional(),
+    evictedPods: z
+      .array(podReference)
+      .optional()
+      .describe('Pods that leave or have left. Not those whose eviction is refused.'),
     cordonedBy: z.string().optional().describe('Who cordoned the node; only the cordon of Cofferdam is undone.'),
     nodeUid: z
       .string()

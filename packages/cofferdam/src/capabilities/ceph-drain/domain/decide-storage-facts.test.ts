@@ -137,6 +137,12 @@ describe('whether data is clean', () => {
   })
 })
 
+it('data that is not clean names the OSDs that are down: a release waited for a zone, and no node was named', () => {
+  const [unclean] = factsFor({ scenario: { down: [1] } }).facts
+  expect(unclean?.awaited).toMatch(/^It is clean when all data is in place again\. .*osd\.1 down/)
+  expect(factsFor({ scenario: {} }).facts[0]).not.toHaveProperty('awaited')
+})
+
 it('what was not decided a moment ago is not known, and the key is told all the same', () => {
   const input: StorageFactsInput = {
     cluster,

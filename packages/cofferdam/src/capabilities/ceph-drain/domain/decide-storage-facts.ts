@@ -49,7 +49,7 @@ type MayGo = StorageFacts['mayGo']
 export function decideStorageFacts(input: StorageFactsInput): StorageFactsOutcome {
   const { cluster, node, decided } = input
   const isClean = decided?.decision.isClean ?? unknown(notDecided)
-  const common = { key: storageKey(cluster), uid: cluster.uid, isClean }
+  const common = { key: storageKey(cluster), uid: cluster.uid, isClean, ...awaitedOf(decided) }
   if (node === undefined) {
     return one({
       ...common,
@@ -82,6 +82,15 @@ export function decideStorageFacts(input: StorageFactsInput): StorageFactsOutcom
     facts: [{ ...common, failureDomain: answer.domain, mayGo: isUnguarded ? unknown(notGuarded) : mayGo }],
     isBehind: isUnguarded,
   }
+}
+
+/** Which OSDs are down and on which nodes, where data is not clean: the node that is asked about need not be the reason. */
+function awaitedOf(decided: DecidedStorage | undefined): Pick<StorageFacts, 'awaited'> {
+  if (decided === undefined) return {}
+  const { isClean, explanation } = decided.decision
+  return isClean.known && !isClean.value
+    ? { awaited: `It is clean when all data is in place again. ${explanation}` }
+    : {}
 }
 
 const notDecided = 'ceph-drain has not polled the cluster recently'

@@ -95,10 +95,11 @@ export function disruptionPerformers(
     }
   }
 
-  async function evict({ pods, token }: EvictPods): Promise<StepOutcome> {
-    const before = evictor.refusals(token.requestId)
-    await evictor.evict(pods, token, signal)
-    return isSameJson(before, evictor.refusals(token.requestId)) ? 'done' : 'learned'
+  async function evict(step: EvictPods): Promise<StepOutcome> {
+    const { requestId } = step.token
+    const before = evictor.refusals(requestId)
+    await evictor.evict(step, signal)
+    return isSameJson(before, evictor.refusals(requestId)) ? 'done' : 'learned'
   }
 
   /** Somebody changed what we were about to: what is true now decides. */

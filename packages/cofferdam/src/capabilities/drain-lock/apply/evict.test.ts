@@ -33,7 +33,7 @@ function openEvictor(answer: (asked: number) => Error | undefined) {
 describe('an eviction', () => {
   it('names the pod it means, the request it is for and the epoch', async () => {
     const { evictor, bodies } = openEvictor(() => undefined)
-    expect(await evictor.evict([web0], token, signal)).toEqual([])
+    expect(await evictor.evict({ pods: [web0], token }, signal)).toEqual([])
     expect(bodies).toEqual([
       {
         apiVersion: 'policy/v1',
@@ -46,6 +46,22 @@ describe('an eviction', () => {
         deleteOptions: { preconditions: { uid: 'web-0-1' } },
       },
     ])
+  })
+
+  it('carries the grace period that was asked for, 0 too: without it a pod would get its own', async () => {
+    const { evictor, bodies } = openEvictor(() => undefined)
+    await evictor.evict({ pods: [web0], token, gracePeriodSeconds: 0 }, signal)
+    expect(bodies[0]).toMatchObject({ deleteOptions: { gracePeriodSeconds: 0, preconditions: { uid: 'web-0-1' } } })
+  })
+
+  it('that is granted is remembered until the request is over, and one that is refused is not', async () => {
+    const { evictor } = openEvictor((asked) => (asked === 1 ? undefined : new ApiError('TooManyRequests', 'no')))
+    const web1 = { ...web0, name: 'web-1', uid: 'web-1-1' }
+    await evictor.evict({ pods: [web0, web1], token }, signal)
+    await evictor.evict({ pods: [web1], token }, signal)
+    expect(evictor.granted('R1')).toEqual([web0])
+    evictor.forget('R1')
+    expect(evictor.granted('R1')).toEqual([])
   })
 
   const tooMany = (cause: object) =>
@@ -105,7 +121,7 @@ describe('an eviction', () => {
 
   it.each(Object.entries(refusals))('refused %s', async (_, [error, reason, holder, words]) => {
     const { evictor, counted } = openEvictor(() => error)
-    expect(await evictor.evict([web0], token, signal)).toEqual([
+    expect(await evictor.evict({ pods: [web0], token }, signal)).toEqual([
       {
         object: 'pod/shop/web-0',
         holder,
@@ -124,18 +140,18 @@ describe('an eviction', () => {
     ]
     const { evictor, counted } = openEvictor((asked) => answers[asked - 1])
     const pods = [web0, { ...web0, name: 'web-1', uid: 'web-1-1' }]
-    expect(await evictor.evict(pods, token, signal)).toEqual([])
+    expect(await evictor.evict({ pods, token }, signal)).toEqual([])
     expect(counted).toEqual(['gone', 'overtaken'])
   })
 
   it('that was refused is asked for again after five seconds, and keeps the time since when', async () => {
     const { evictor, clock, bodies } = openEvictor(() => new ApiError('TooManyRequests', 'no'))
-    const [first] = await evictor.evict([web0], token, signal)
+    const [first] = await evictor.evict({ pods: [web0], token }, signal)
     await clock.advance(4_000)
-    expect(await evictor.evict([web0], token, signal)).toEqual([first])
+    expect(await evictor.evict({ pods: [web0], token }, signal)).toEqual([first])
     expect(bodies).toHaveLength(1)
     await clock.advance(1_000)
-    expect(await evictor.evict([web0], token, signal)).toEqual([first])
+    expect(await evictor.evict({ pods: [web0], token }, signal)).toEqual([first])
     expect(bodies).toHaveLength(2)
   })
 
@@ -143,14 +159,14 @@ describe('an eviction', () => {
     const lost = new CofferdamError('API_UNREACHABLE', 'cut off')
     const { evictor, bodies } = openEvictor((asked) => (asked === 1 ? lost : undefined))
     const pods = [web0, { ...web0, name: 'web-1', uid: 'web-1-1' }]
-    await expect(evictor.evict(pods, token, signal)).rejects.toBe(lost)
+    await expect(evictor.evict({ pods, token }, signal)).rejects.toBe(lost)
     expect(bodies).toHaveLength(2)
   })
 
   it('of many pods runs side by side, but not all at once', async () => {
     const { evictor, most, bodies } = openEvictor(() => undefined)
     const pods = Array.from({ length: 100 }, (_, index) => ({ ...web0, name: `web-${index}`, uid: `${index}` }))
-    await evictor.evict(pods, token, signal)
+    await evictor.evict({ pods, token }, signal)
     expect([bodies.length, most()]).toEqual([100, 16])
   })
 })

@@ -3,13 +3,13 @@ import { pods as podType } from '@cofferdam/kubernetes/api/resources.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
-import type { EvictionToken } from '../../../ledger/rules/decide-eviction.ts'
 import type { PodReference } from '../../../shared/object-references.ts'
 import { type Reason, reasons } from '../../../shared/reasons.ts'
 import type { DisruptionBlocker } from '../domain/decision.ts'
 import { retryMs } from '../domain/disruption-view.ts'
 import { buildEvictionToken, evictionTokenAnnotation } from '../domain/eviction-token.ts'
 import { podName } from '../domain/plan-pods.ts'
+import type { EvictPods } from '../domain/steps.ts'
 
 /** `gone`: there is no such pod any more. `overtaken`: another pod has its name, or somebody changed it meanwhile. */
 export type EvictionResult = 'granted' | 'refused' | 'gone' | 'overtaken'
@@ -33,6 +33,7 @@ const atOnce = 16
 export class PodEvictor {
   readonly #options: PodEvictorOptions
   readonly #attempts = new Map<string, ReadonlyMap<string, Attempt>>()
+  readonly #granted = new Map<string, Map<string, PodReference>>()
 
   constructor(options: PodEvictorOptions) {
     this.#options = options
@@ -44,11 +45,8 @@ export class PodEvictor {
   }
 
   /** Returns what keeps them, in the words of the API server. */
-  async evict(
-    pods: readonly PodReference[],
-    token: EvictionToken,
-    signal: AbortSignal,
-  ): Promise<readonly DisruptionBlocker[]> {
+  async evict(asked: Omit<EvictPods, 'do'>, signal: AbortSignal): Promise<readonly DisruptionBlocker[]> {
+    const { pods, token } = asked
     const { requestId } = token
     const before = this.#attempts.get(requestId)
     const made = new Map<string, Attempt>()
@@ -59,7 +57,7 @@ export class PodEvictor {
         const last = before?.get(pod.uid)
         try {
           const isTooSoon = last !== undefined && this.#options.clock.now() < last.atMs + retryMs
-          made.set(pod.uid, isTooSoon ? last : await this.#ask(pod, token, last, signal))
+          made.set(pod.uid, isTooSoon ? last : await this.#ask(pod, asked, last, signal))
         } catch (error) {
           failures.push(error)
         }
@@ -71,13 +69,19 @@ export class PodEvictor {
     return pods.flatMap(({ uid }) => made.get(uid)?.blocker ?? [])
   }
 
+  /** The pods that the API server agreed to evict, also those that have gone since. */
+  granted(requestId: string): readonly PodReference[] {
+    return [...(this.#granted.get(requestId)?.values() ?? [])]
+  }
+
   forget(requestId: string): void {
     this.#attempts.delete(requestId)
+    this.#granted.delete(requestId)
   }
 
   async #ask(
     pod: PodReference,
-    token: EvictionToken,
+    { token, gracePeriodSeconds }: Omit<EvictPods, 'do'>,
     last: Attempt | undefined,
     signal: AbortSignal,
   ): Promise<Attempt> {
@@ -87,12 +91,14 @@ export class PodEvictor {
       apiVersion: 'policy/v1',
       kind: 'Eviction',
       metadata: { name, namespace, annotations: { [evictionTokenAnnotation]: buildEvictionToken(token) } },
-      deleteOptions: { preconditions: { uid } },
+      deleteOptions: { ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }), preconditions: { uid } },
     }
     const atMs = clock.now()
     try {
       await api.createSubresource(podType, { namespace, name }, 'eviction', body, { signal })
       count('granted')
+      const granted = this.#granted.get(token.requestId) ?? new Map<string, PodReference>()
+      this.#granted.set(token.requestId, granted.set(uid, { namespace, name, uid }))
       return { atMs, sinceMs: atMs, blocker: undefined }
     } catch (error) {
       if (!(error instanceof ApiError)) throw error

@@ -33,6 +33,7 @@ export function parseRequest(object: NodeDisruption): RequestView {
     reason,
     honourSkipDrain,
     accepts: acceptedBy(spec),
+    gracePeriodSeconds: gracePeriodOf(spec),
     createdMs: createdMs(metadata),
     fallbackAfterMs: fallbackAfter === undefined ? undefined : parseDuration(fallbackAfter),
     deadlineMs: deadline === undefined ? undefined : parseRfc3339(deadline),
@@ -48,6 +49,12 @@ function acceptedBy({ force, deleteEmptyDirData }: NodeDisruption['spec']): read
     ...(force === true ? ['force' as const] : []),
     ...(deleteEmptyDirData === true ? ['deleteEmptyDirData' as const] : []),
   ]
+}
+
+/** What is no number of seconds leaves each pod its own. */
+function gracePeriodOf({ gracePeriodSeconds }: NodeDisruption['spec']): number | undefined {
+  const isUsable = Number.isSafeInteger(gracePeriodSeconds) && (gracePeriodSeconds ?? -1) >= 0
+  return isUsable ? gracePeriodSeconds : undefined
 }
 
 function parseRecord(status: DisruptionStatus): DisruptionRecord {
@@ -111,8 +118,9 @@ export function buildStatus(
     ...(blockedBy.length === 0
       ? {}
       : {
-          blockedBy: blockedBy.map(({ since, ...blocker }) => ({
+          blockedBy: blockedBy.map(({ since, pods, ...blocker }) => ({
             ...blocker,
+            ...(pods === undefined ? {} : { pods: [...pods] }),
             ...(parseRfc3339(since) === undefined ? {} : { since }),
           })),
         }),

@@ -51,6 +51,18 @@ const rows: Record<string, { given: Given; then: string[] }> = {
     given: { underWay: { force: true, deleteEmptyDirData: true } },
     then: [],
   },
+  'a short grace period is not covered by the pods’ own: the node would be empty later than asked': {
+    given: { asked: { gracePeriodSeconds: 30 } },
+    then: ['gracePeriodSeconds: not set, 30'],
+  },
+  'a long grace period is not covered by a shorter one: pods would be killed before they have ended': {
+    given: { underWay: { gracePeriodSeconds: 0 }, asked: { gracePeriodSeconds: 600 } },
+    then: ['gracePeriodSeconds: 0, 600'],
+  },
+  'who asks for no grace period may follow a request with one: what it ends is not theirs to say': {
+    given: { underWay: { gracePeriodSeconds: 0 } },
+    then: [],
+  },
   'an earlier fallback is not covered by a later one': {
     given: { underWay: { fallbackAfter: '1h' }, asked: { fallbackAfter: '20m' } },
     then: ['fallbackAfter: 1h, 20m'],

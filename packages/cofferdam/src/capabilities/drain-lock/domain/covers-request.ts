@@ -4,7 +4,10 @@ import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import type { PodLoss } from './snapshot.ts'
 
 /** What somebody asks of a drain, in the words of a request. */
-export type AskedOfDrain = Pick<NodeDisruption['spec'], 'intent' | 'honourSkipDrain' | 'fallbackAfter' | 'deadline'> & {
+export type AskedOfDrain = Pick<
+  NodeDisruption['spec'],
+  'intent' | 'honourSkipDrain' | 'gracePeriodSeconds' | 'fallbackAfter' | 'deadline'
+> & {
   readonly accepts: readonly PodLoss[]
 }
 
@@ -28,12 +31,20 @@ export function differencesFrom(underWay: NodeDisruption, asked: AskedOfDrain): 
     return [{ field: 'phase', underWay: state, asked: 'a new drain' }]
   }
   const differences: RequestDifference[] = []
-  const differs = (field: string, has: string | boolean | undefined, wants: string | boolean | undefined) =>
-    void differences.push({ field, underWay: String(has ?? 'not set'), asked: String(wants) })
+  const differs = (
+    field: string,
+    has: string | number | boolean | undefined,
+    wants: string | number | boolean | undefined,
+  ) => void differences.push({ field, underWay: String(has ?? 'not set'), asked: String(wants) })
   if (asked.intent !== 'Reboot' && asked.intent !== spec.intent) differs('intent', spec.intent, asked.intent)
   const mayLeavePods = spec.intent === 'Reboot' && spec.honourSkipDrain && status.hasFallenBack !== true
   if (mayLeavePods && !asked.honourSkipDrain) differs('honourSkipDrain', true, false)
   for (const loss of asked.accepts) if (spec[loss] !== true) differs(loss, false, true)
+  // Shorter would kill what was to end by itself, longer would end later than asked.
+  const { gracePeriodSeconds } = asked
+  if (gracePeriodSeconds !== undefined && gracePeriodSeconds !== spec.gracePeriodSeconds) {
+    differs('gracePeriodSeconds', spec.gracePeriodSeconds, gracePeriodSeconds)
+  }
   if (mayLeavePods && isLater(spec.fallbackAfter, asked.fallbackAfter, parseDuration)) {
     differs('fallbackAfter', spec.fallbackAfter, asked.fallbackAfter)
   }

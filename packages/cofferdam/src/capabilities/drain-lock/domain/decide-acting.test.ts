@@ -1,3 +1,4 @@
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { describe, expect, it } from 'vitest'
 import { emptyLedger, type Ledger } from '../../../ledger/rules/ledger.ts'
 import { known, unknown } from '../../../shared/observed.ts'
@@ -122,7 +123,7 @@ table('once the intent is written', {
     then: {
       reason: 'PodsLeaving',
       phase: 'Draining',
-      steps: ['record Draining', 'evict store-0 under 1'],
+      steps: ['evict store-0 under 1'],
       blockedBy: ['replica/db-1: ReplicaMoving, pdb/shop/store'],
     },
   },
@@ -167,7 +168,7 @@ table('once the intent is written', {
     then: {
       reason: 'PodsLeaving',
       phase: 'Draining',
-      steps: ['record Draining', 'evict web-9 under 1'],
+      steps: ['evict web-9 under 1'],
       blockedBy: ['pdb/shop/web: BudgetExhausted, nodedisruption/reboot-a'],
       warnings: ['pod/shop/web-9 asks to stay but is evicted: it came after the locks were taken'],
     },
@@ -540,7 +541,7 @@ it('storage that nobody knows of is not taken for clean', () => {
 
 it('the cordon, the boot that goes and who stays are on record before the node is touched', () => {
   const { record } = decideDisruption(tell({ record: planned, ledger: acting, budgets: [locked()] }))
-  expect(record).toEqual({ ...draining, bootIDAfter: undefined })
+  expect(record).toEqual({ ...draining, evictedPods: [], bootIDAfter: undefined })
 })
 
 it('storage that recovers is asked again soon, and tells in its own words what it waits for', () => {
@@ -550,4 +551,47 @@ it('storage that recovers is asked again soon, and tells in its own words what i
     tell({ budgets: [locked()], ledger: withStorage, record: recovering, node, pods: [web0], storage }),
   )
   expect([blockedBy.map(({ wayOut }) => wayOut), recheckAfterMs]).toEqual([['Replica db-1 is not whole again.'], 5000])
+})
+
+describe('what keeps a pod on the node is said of each pod', () => {
+  const two = [
+    { ...job0, budgetUids: ['db-1'] },
+    { ...job0, name: 'job-1', uid: 'job-1-1', budgetUids: ['db-1'] },
+  ]
+  const db = { ...web, name: 'db', uid: 'db-1', disruptionsAllowed: 0, currentHealthy: 2 }
+  const decide = (given: Scenario) =>
+    decideDisruption(tell({ ledger: acting, record: { ...draining, evictedPods: [] }, node: cordoned, ...given }))
+
+  it('a budget names the pods that it keeps, and none of them is on record as evicted', () => {
+    const { blockedBy, record } = decide({ pods: [web0, ...two], budgets: [locked(), db] })
+    expect(blockedBy.map(({ object, pods }) => [object, pods])).toEqual([['pdb/shop/db', ['shop/job-0', 'shop/job-1']]])
+    expect(record.evictedPods).toEqual([])
+  })
+
+  const leaving = { sinceMs: nowMs - 20_000, endsMs: nowMs + 10_000, finalizers: [] }
+  const rows: Record<string, { given: typeof leaving; then: { holder: string; says: string } }> = {
+    'one that is terminating says when its containers are killed': {
+      given: leaving,
+      then: { holder: 'kubelet of node-a', says: 'they are killed at' },
+    },
+    'one whose time is over does not promise to be gone within its grace period: it waited for the kubelet for hours': {
+      given: { ...leaving, endsMs: nowMs - 5_000 },
+      then: { holder: 'kubelet of node-a', says: 'it is gone when the kubelet reports' },
+    },
+    'one with a finalizer names it: no grace period ends that wait': {
+      given: { ...leaving, finalizers: ['shop.example/backup'] as never },
+      then: { holder: 'finalizer shop.example/backup', says: 'shop.example/backup is removed by the controller' },
+    },
+  }
+  it.each(Object.entries(rows))('%s', (_sentence, { given, then }) => {
+    const { blockedBy, record } = decide({
+      pods: [web0, { ...job0, isLeaving: true, leaving: given }],
+      budgets: [locked()],
+    })
+    const [blocker] = blockedBy
+    expect(blocker).toMatchObject({ object: 'pod/shop/job-0', reason: 'PodIsLeaving', holder: then.holder })
+    expect(blocker?.since).toBe(rfc3339(nowMs - 20_000))
+    expect(blocker?.wayOut).toContain(then.says)
+    expect(record.evictedPods.map(({ name }) => name)).toEqual(['job-0'])
+  })
 })

@@ -82,7 +82,7 @@ function decideDraining(view: DisruptionView, acting: Acting): DisruptionDecisio
   const evicted = first === undefined ? plan.leaves : []
   const record = withRecord(acting.record, {
     phase: 'Draining',
-    evictedPods: withReferences(acting.record.evictedPods, evicted),
+    evictedPods: withReferences(acting.record.evictedPods, plan.going),
   })
   const locks = keepLocks(view, plan, record, held.epoch)
   const steps: DisruptionStep[] = recordSteps(view, locks.record)
@@ -219,22 +219,36 @@ function warningsOf(
   ]
 }
 
-/** What is seen to keep a pod from leaving; whoever evicts it may learn of more. */
+/** What is seen to keep a pod from leaving, each with the pods that it keeps; whoever evicts them may learn of more. */
 function drainBlockers(view: DisruptionView, { leaves, going }: PodPlan): DisruptionBlocker[] {
   const blockers = new Map<string, DisruptionBlocker>()
-  for (const pod of leaves) for (const blocker of blockersOf(view, pod)) blockers.set(blocker.object, blocker)
-  for (const pod of going) {
-    const object = podName(pod)
-    const wayOut = 'It is gone when its containers have ended, at the latest after its grace period.'
-    blockers.set(object, {
-      object,
-      holder: `kubelet of ${view.request.nodeName}`,
-      since: view.held?.entries[0]?.since ?? '',
-      reason: 'PodIsLeaving',
-      wayOut,
-    })
+  for (const pod of leaves) {
+    for (const blocker of blockersOf(view, pod)) {
+      const pods = [...(blockers.get(blocker.object)?.pods ?? []), `${pod.namespace}/${pod.name}`]
+      blockers.set(blocker.object, { ...blocker, pods })
+    }
   }
-  return [...blockers.values()]
+  return [...blockers.values(), ...going.map((pod) => leavingBlocker(view, pod))]
+}
+
+function leavingBlocker({ request, held, nowMs }: DisruptionView, pod: PodFacts): DisruptionBlocker {
+  const { sinceMs, endsMs, finalizers = [] } = pod.leaving ?? {}
+  const names = finalizers.join(', ')
+  const isLate = endsMs !== undefined && endsMs <= nowMs
+  const ends = endsMs === undefined ? 'with its grace period' : `at ${rfc3339(endsMs)}`
+  return {
+    object: podName(pod),
+    holder: names === '' ? `kubelet of ${request.nodeName}` : `finalizer ${names}`,
+    since: sinceMs === undefined ? (held?.entries[0]?.since ?? '') : rfc3339(sinceMs),
+    reason: 'PodIsLeaving',
+    wayOut:
+      names !== ''
+        ? `It is gone when its containers have ended and ${names} is removed by the controller that set it.`
+        : isLate
+          ? `Its time to end was over ${ends}; it is gone when the kubelet reports that its containers have ended.`
+          : `It is gone when its containers have ended; they are killed ${ends}.`,
+    pods: [`${pod.namespace}/${pod.name}`],
+  }
 }
 
 function blockersOf(view: DisruptionView, pod: PodFacts): DisruptionBlocker[] {

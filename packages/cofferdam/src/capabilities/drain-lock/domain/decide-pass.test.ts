@@ -13,6 +13,7 @@ const protectedAs = (
   isFresh: true,
   isReplaced: false,
   refusals: [],
+  granted: [],
   faults: [],
   isDryRun: false,
   ...change,
@@ -78,7 +79,7 @@ const cases: Record<string, { given: PassSnapshot; then: string[] }> = {
       { ...underWay, pods: [web0, { ...job0, name: 'job-1', uid: 'job-1-1' }] },
       { refusals: [refused] },
     ),
-    then: ['record Draining', 'evict', 'record Draining', 'report PodsLeaving'],
+    then: ['evict', 'record Draining', 'report PodsLeaving'],
   },
   'whoever was replaced by another process does nothing: two would take the keys from each other in turn': {
     given: protectedAs(underWay, { isReplaced: true }),
@@ -93,6 +94,20 @@ const cases: Record<string, { given: PassSnapshot; then: string[] }> = {
 describe('the steps of a pass over a request', () => {
   it.each(Object.entries(cases))('%s', (_sentence, { given, then }) => {
     expect(decidePass(given).steps.map(inWords)).toEqual(then)
+  })
+
+  it('a pod that was gone before it was seen to leave is on record as evicted, and one that was refused is not', () => {
+    const granted = [{ namespace: 'shop', name: 'quick-0', uid: 'quick-0-1' }]
+    const { steps } = decidePass(protectedAs(underWay, { granted, refusals: [refused] }))
+    const written = steps.findLast((step) => step.do === 'write' && step.what === 'record')
+    expect(written).toMatchObject({ record: { evictedPods: [...draining.evictedPods, ...granted] } })
+  })
+
+  it('pods have the grace period that the request asks for, and their own where it asks for none', () => {
+    const evictions = (request: object) =>
+      decidePass(protectedAs({ ...underWay, request })).steps.filter((step) => step.do === 'evict')
+    expect(evictions({ gracePeriodSeconds: 0 })).toMatchObject([{ gracePeriodSeconds: 0 }])
+    expect(evictions({})[0]).not.toHaveProperty('gracePeriodSeconds')
   })
 
   it('whoever was replaced looks again when its successor should have shown that it lives', () => {

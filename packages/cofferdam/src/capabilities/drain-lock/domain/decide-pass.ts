@@ -3,11 +3,11 @@ import { entriesOf } from '../../../ledger/rules/ledger.ts'
 import type { PodReference } from '../../../shared/object-references.ts'
 import { decideDisruption } from './decide.ts'
 import type { DisruptionBlocker, DisruptionDecision, DisruptionStep } from './decision.ts'
-import { retryMs, withRecord } from './disruption-view.ts'
+import { retryMs, withRecord, withReferences } from './disruption-view.ts'
 import { isLedgerStep } from './ledger-step.ts'
 import type { FarRequest, PassSnapshot, ProtectedRequest } from './pass-snapshot.ts'
 import { podName } from './plan-pods.ts'
-import type { DisruptionSnapshot } from './snapshot.ts'
+import type { DisruptionRecord, DisruptionSnapshot } from './snapshot.ts'
 import type { PassStep, RecordWords, ReportPass } from './steps.ts'
 
 export interface DisruptionPass {
@@ -75,7 +75,8 @@ function decideProtected(snapshot: ProtectedRequest): DisruptionPass {
   const decision = decideDisruption(seen)
   const recheckAfterMs = decision.recheckAfterMs ?? retryMs
   if (!isFresh && isWeighty(seen, decision)) return { steps: [{ do: 'ask' }], isOver: false, recheckAfterMs }
-  const { record, steps } = decision
+  const { steps } = decision
+  const record = withGranted(decision.record, snapshot.granted)
   const words = wordsOf(snapshot, decision)
   const isLetGo = steps.some(({ step }) => step === 'finish')
   const isConcluded = steps.length === 0 && decision.recheckAfterMs === undefined
@@ -86,6 +87,12 @@ function decideProtected(snapshot: ProtectedRequest): DisruptionPass {
   if (isConcluded) planned.push({ do: 'write', what: 'drop-finalizer' })
   if (!isOver && !isDryRun && steps.some(leadsOn)) planned.push({ do: 'ask' })
   return { steps: planned, isOver, recheckAfterMs: isDryRun ? dryRunRecheckMs : recheckAfterMs }
+}
+
+/** A pod may be gone before it was seen to leave. */
+function withGranted(record: DisruptionRecord, granted: readonly PodReference[]): DisruptionRecord {
+  if (granted.length === 0 || (record.phase !== 'Draining' && record.phase !== 'Drained')) return record
+  return withRecord(record, { evictedPods: withReferences(record.evictedPods, granted) })
 }
 
 /** Steps after which everything may have changed at once. */
@@ -117,7 +124,12 @@ function passStep(seen: DisruptionSnapshot, step: DisruptionStep, words: RecordW
     case 'uncordon':
       return { do: 'write', what: step.step, nodeName, nodeUid: nodeUidOf(seen), requestId }
     case 'evict':
-      return { do: 'evict', pods: step.pods, token: { requestId, epoch: step.epoch } }
+      return {
+        do: 'evict',
+        pods: step.pods,
+        token: { requestId, epoch: step.epoch },
+        ...(request.gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds: request.gracePeriodSeconds }),
+      }
     case 'finish':
       return { do: 'write', what: 'drop-finalizer' }
   }

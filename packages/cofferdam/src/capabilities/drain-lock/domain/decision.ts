@@ -61,6 +61,8 @@ export interface DisruptionBlocker {
   readonly since: string
   readonly reason: Reason
   readonly wayOut: string
+  /** Pods that cannot leave the node because of it: `shop/web-0`. */
+  readonly pods?: readonly string[]
 }
 
 /** Something about one object that the requester should know; it blocks nothing. */

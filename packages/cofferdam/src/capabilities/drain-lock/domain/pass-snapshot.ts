@@ -1,3 +1,4 @@
+import type { PodReference } from '../../../shared/object-references.ts'
 import type { DisruptionBlocker, DisruptionWarning } from './decision.ts'
 import type { DisruptionSnapshot, RequestView } from './snapshot.ts'
 
@@ -27,6 +28,8 @@ export interface ProtectedRequest {
   readonly isReplaced: boolean
   /** What the API server last said of pods of the request that it did not evict. */
   readonly refusals: readonly DisruptionBlocker[]
+  /** Pods of the request whose eviction this process was granted. */
+  readonly granted: readonly PodReference[]
   /** Annotations that cannot be used: they block nothing, and are reported to the requester. */
   readonly faults: readonly DisruptionWarning[]
   /** No write is stored, so what leads on from one is never seen. */

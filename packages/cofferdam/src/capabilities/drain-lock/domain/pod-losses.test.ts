@@ -130,7 +130,12 @@ const rows: Record<string, { given: Scenario; then: Outcome }> = {
   },
   'a pod that is on its way already is not held back by anybody': {
     given: { pods: [{ ...bare, isLeaving: true }], ledger: acting, record: draining, budgets: [], node: cordoned },
-    then: { reason: 'PodsLeaving', phase: 'Draining', blockedBy: ['pod/shop/batch: PodIsLeaving, kubelet of node-a'] },
+    then: {
+      reason: 'PodsLeaving',
+      phase: 'Draining',
+      steps: ['record Draining'],
+      blockedBy: ['pod/shop/batch: PodIsLeaving, kubelet of node-a'],
+    },
   },
   'locks that cannot be had are waited for when giving them up would destroy the pod that was to stay': {
     given: { nowMs: late, record: firstForLong, pods: [stayer], budgets: [exhausted] },

@@ -40,6 +40,8 @@ export interface RequestView {
   readonly honourSkipDrain: boolean
   /** What the eviction of a pod may destroy; everything else keeps the request waiting. */
   readonly accepts: readonly PodLoss[]
+  /** How long evicted pods have to end; undefined: their own grace period. */
+  readonly gracePeriodSeconds?: number | undefined
   readonly createdMs: number
   readonly fallbackAfterMs: number | undefined
   readonly deadlineMs: number | undefined
@@ -71,6 +73,7 @@ export interface DisruptionRecord {
   /** Append-only. */
   readonly lockedBudgets: readonly BudgetReference[]
   readonly skippedPods: readonly PodReference[]
+  /** They leave or have left. */
   readonly evictedPods: readonly PodReference[]
   /** Whether the cordon is ours to undo. `undefined`: not read yet. */
   readonly cordonedBy: string | undefined
@@ -100,11 +103,21 @@ export interface NodeFacts {
 /** What an eviction destroys, by the field of a request that agrees to it: a pod that nobody creates again, its emptyDir data. */
 export type PodLoss = 'force' | 'deleteEmptyDirData'
 
+export interface PodLeaving {
+  readonly sinceMs: number | undefined
+  /** When its grace period ends. */
+  readonly endsMs: number | undefined
+  /** Its object stays until their owners remove them. */
+  readonly finalizers: readonly string[]
+}
+
 export interface PodFacts extends PodReference {
   /** `stays-anyway`: of a DaemonSet, or mirrored from the node. `finished`: its end costs nobody anything. */
   readonly kind: 'ordinary' | 'stays-anyway' | 'finished'
   readonly isReady: boolean
   readonly isLeaving: boolean
+  /** Of one that is leaving, where its object says so. */
+  readonly leaving?: PodLeaving
   /** Annotation `cofferdam.io/skip-drain: "true"`. */
   readonly wantsToStay: boolean
   /** How long it outlives its node being not ready or unreachable; Infinity when it tolerates that for ever. */

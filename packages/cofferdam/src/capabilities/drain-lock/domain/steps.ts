@@ -71,6 +71,8 @@ export interface EvictPods extends Step {
   readonly do: 'evict'
   readonly pods: readonly PodReference[]
   readonly token: EvictionToken
+  /** Undefined: each pod has its own. */
+  readonly gracePeriodSeconds?: number
 }
 
 export interface ReportPass extends Step {

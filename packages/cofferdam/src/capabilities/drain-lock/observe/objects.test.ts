@@ -55,6 +55,24 @@ describe('what becomes of a pod in a drain', () => {
   })
 })
 
+it('a pod that is terminating says since when: the time on it is that of its end', () => {
+  const pod = barePod('web-0')
+  const { isLeaving, leaving } = parseHostedPod({
+    ...pod,
+    metadata: {
+      ...pod.metadata,
+      deletionTimestamp: '2026-01-01T00:01:00Z',
+      deletionGracePeriodSeconds: 30,
+      finalizers: ['shop.example/backup'],
+    },
+  })
+  const endsMs = Date.parse('2026-01-01T00:01:00Z')
+  expect({ isLeaving, leaving }).toEqual({
+    isLeaving: true,
+    leaving: { sinceMs: endsMs - 30_000, endsMs, finalizers: ['shop.example/backup'] },
+  })
+})
+
 describe('a node', () => {
   it('that says nothing of itself is away, and takes pods', () => {
     expect(parseHostNode({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'a' } })).toEqual({

@@ -8,7 +8,7 @@ import { isCordoned } from '../../../shared/closed-node.ts'
 import { cordonMarkOf } from '../../../shared/cordon-mark.ts'
 import { disruptedUntilMs, holdAnnotation, parseBudgetHold } from '../domain/budget-hold.ts'
 import { lossesOf } from '../domain/pod-losses.ts'
-import type { BudgetFacts, NodeFacts, PodFacts } from '../domain/snapshot.ts'
+import type { BudgetFacts, NodeFacts, PodFacts, PodLeaving } from '../domain/snapshot.ts'
 
 export const skipDrainAnnotation = 'cofferdam.io/skip-drain'
 /** On a node, by whoever set up its kubelet: how many seconds pods have to end when the machine shuts down. */
@@ -31,10 +31,19 @@ export function parseHostedPod(pod: Pod): HostedPod {
     kind: kindOf(pod),
     isReady: conditionOf(pod, 'Ready')?.status === 'True',
     isLeaving: deletionTimestamp !== undefined,
+    ...(deletionTimestamp === undefined ? {} : { leaving: leavingOf(pod, deletionTimestamp) }),
     wantsToStay: annotations[skipDrainAnnotation] === 'true',
     toleratesMs: toleratedMs(pod.spec.tolerations ?? []),
     losses: lossesOf(pod),
   }
+}
+
+function leavingOf({ metadata }: Pod, deletionTimestamp: string): PodLeaving {
+  const { deletionGracePeriodSeconds: graceSeconds, finalizers = [] } = metadata
+  const endsMs = parseRfc3339(deletionTimestamp)
+  // The time on the object is that of the end, not that of the request.
+  const sinceMs = endsMs === undefined || graceSeconds === undefined ? undefined : endsMs - graceSeconds * 1000
+  return { sinceMs, endsMs, finalizers }
 }
 
 function kindOf(pod: Pod): PodFacts['kind'] {

@@ -9,7 +9,7 @@ import type { PassSnapshot } from '../domain/pass-snapshot.ts'
 import { type ObserveDisruptionPorts, observeDisruption } from './observe.ts'
 
 export interface ObservePassPorts extends ObserveDisruptionPorts {
-  readonly evictor: Pick<PodEvictor, 'refusals'>
+  readonly evictor: Pick<PodEvictor, 'refusals' | 'granted'>
   readonly takeovers: Pick<Takeovers, 'isReplaced'>
   readonly isDryRun?: boolean
   /** How many requests that have not ended are older. */
@@ -43,6 +43,7 @@ export async function observePass(
     isFresh,
     isReplaced: ledger.known && ports.takeovers.isReplaced(ledger.value, { id, holder }),
     refusals: ports.evictor.refusals(id),
+    granted: ports.evictor.granted(id),
     faults,
     isDryRun: ports.isDryRun === true,
   }

@@ -31,6 +31,7 @@ export interface DisruptionAnswer {
   readonly cordonedBy?: string
   readonly epoch?: number
   readonly hasFallenBack: boolean
+  readonly gracePeriodSeconds?: number
   readonly fallbackAfter?: string
   readonly deadline?: string
   readonly breakGlass?: { readonly by: string; readonly reason: string; readonly until: string }
@@ -44,6 +45,8 @@ export interface DisruptionObstacle {
   readonly since?: string
   readonly reason: string
   readonly wayOut: string
+  /** Pods that cannot leave the node because of it: `shop/web-0`. */
+  readonly pods?: readonly string[]
 }
 
 /** What a request waits for of its own accord; nobody holds it up. */
@@ -58,8 +61,9 @@ export function explainDisruption(disruption: NodeDisruption): DisruptionAnswer 
   const { metadata, spec, status = {} } = disruption
   const phase = status.phase ?? 'Pending'
   const condition = latestCondition(status.conditions ?? [])
-  const blockedBy = (status.blockedBy ?? []).map(({ since, ...blocker }) => ({
+  const blockedBy = (status.blockedBy ?? []).map(({ since, pods, ...blocker }) => ({
     ...blocker,
+    ...(pods === undefined ? {} : { pods }),
     ...(since === undefined ? {} : { since }),
   }))
   const since = status.phaseSince ?? metadata.creationTimestamp
@@ -84,6 +88,7 @@ export function explainDisruption(disruption: NodeDisruption): DisruptionAnswer 
     ...optional('cordonedBy', status.cordonedBy),
     ...optional('epoch', status.epoch),
     hasFallenBack: status.hasFallenBack === true,
+    ...optional('gracePeriodSeconds', spec.gracePeriodSeconds),
     ...optional('fallbackAfter', spec.fallbackAfter),
     ...optional('deadline', spec.deadline),
     ...(breakGlass === undefined
