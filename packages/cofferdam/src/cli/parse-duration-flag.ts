@@ -12,15 +12,3 @@ export function parseDurationFlag(text: string): number {
 export function parseWaitFlag(text: string): number {
   return /^0[hms]?$/.test(text.trim()) ? 0 : parseDurationFlag(text)
 }
-
-/** `2h`, `1h30m`, `45s`: as NodeDisruption and the annotations take it. */
-export function durationText(ms: number): string {
-  const seconds = Math.round(ms / 1000)
-  const parts: [number, string][] = [
-    [Math.floor(seconds / 3600), 'h'],
-    [Math.floor(seconds / 60) % 60, 'm'],
-    [seconds % 60, 's'],
-  ]
-  const text = parts.flatMap(([count, unit]) => (count === 0 ? [] : [`${count}${unit}`])).join('')
-  return text === '' ? '0s' : text
-}

@@ -68,6 +68,11 @@ export const nodeDisruptionSpec = z.object({
     ),
   fallbackAfter: duration().optional().describe('If not all locks are acquired by then, every pod is evicted.'),
   deadline: time().optional().describe('The request is abandoned at this time.'),
+  returnWithin: duration()
+    .optional()
+    .describe(
+      'How long the node may be away for its reboot. For so long it is protected from remediation; one hour unless the operator is set otherwise.',
+    ),
 })
 
 export const nodeDisruptionStatus = z

@@ -258,7 +258,7 @@ describe('whatever is seen, and whoever meddles', () => {
         const foreign = ({
           openshiftMachines,
           clusterApiMachines,
-          nodeHealthChecks,
+          nodeHealthChecks = [],
           openshiftHealthChecks,
         }: FencingObjects) => ({
           machines: [...(openshiftMachines ?? []), ...(clusterApiMachines ?? [])].map(({ metadata, spec }) => ({

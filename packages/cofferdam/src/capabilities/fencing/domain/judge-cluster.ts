@@ -2,9 +2,11 @@ import type { Reason } from '../../../shared/reasons.ts'
 import { machineBudgetName } from './budget-name.ts'
 import { isInScope, type SickNode } from './choose-target.ts'
 import type { Fence } from './decision.ts'
+import { fencedText } from './fenced-node.ts'
 import type { LabelledCluster } from './labelled-cluster.ts'
 import { explainLostQuorum } from './lost-quorum.ts'
 import { marks } from './marks.ts'
+import { overrideText } from './override-text.ts'
 import { freshEvidence } from './running-osds.ts'
 import type { MachineView } from './snapshot.ts'
 
@@ -45,7 +47,7 @@ export function judgeCluster(
     return no(
       'FenceUnknown',
       `Another cluster has the budget name ${machineBudgetName(cluster)}, under which other tools search for this one.`,
-      'One of the two clusters must be called otherwise, or set another machineDisruptionBudgetNamespace.',
+      `One of the two clusters must be called otherwise, or set another machineDisruptionBudgetNamespace. ${overrideText(cluster)}`,
     )
   }
   const evidence = freshEvidence(cluster, nowMs)
@@ -53,44 +55,52 @@ export function judgeCluster(
     return no(
       'QuorumLost',
       explainLostQuorum(labelled.quorum),
-      `All others open when Ceph answers and is clean. ${override(cluster)}`,
+      `All others open when Ceph answers and is clean. ${overrideText(cluster)}`,
     )
   }
   if (!evidence.known) {
     return no(
       'FenceUnknown',
       `Ceph cannot be judged: ${evidence.why}.`,
-      `It opens when Ceph answers and is clean. ${override(cluster)}`,
+      `It opens when Ceph answers and is clean. ${overrideText(cluster)}`,
     )
   }
   const { isClean } = evidence.value
   if (!isClean.known) {
-    return no('FenceUnknown', `Whether all data is clean is not known: ${isClean.why}.`, 'It opens when Ceph is clean.')
+    return no(
+      'FenceUnknown',
+      `Whether all data is clean is not known: ${isClean.why}.`,
+      `It opens when Ceph is clean. ${overrideText(cluster)}`,
+    )
   }
   const unreadable = [budget, ...formerBudgets].find((seen) => seen?.isRecordReadable === false)
   if (unreadable !== undefined) {
     return no(
       'FenceUnknown',
       'What is written on the budget about fences cannot be read.',
-      `Correct or delete the annotation ${marks.fences} of machinedisruptionbudget/${unreadable.namespace}/${unreadable.name}.`,
+      `Correct or delete the annotation ${marks.fences} of machinedisruptionbudget/${unreadable.namespace}/${unreadable.name}. ${overrideText(cluster)}`,
     )
   }
   const under = fences.find(({ isOver }) => !isOver)
   if (under !== undefined) {
     return no(
       'FenceUnderWay',
-      `Machine ${under.machine}${under.node === '' ? '' : ` of node ${under.node}`} is being fenced.`,
-      'The next may go when it is back or replaced and all placement groups are clean again.',
+      `${capital(fencedText(under))} is being fenced.`,
+      `The next may go when it is back or replaced and all placement groups are clean again. ${overrideText(cluster)}`,
     )
   }
   if (!isClean.value) {
-    return no('FenceWaitsForData', 'Not all placement groups are clean.', 'It opens when Ceph has recovered.')
+    return no(
+      'FenceWaitsForData',
+      'Not all placement groups are clean.',
+      `It opens when Ceph has recovered. ${overrideText(cluster)}`,
+    )
   }
   if (cluster.heldBy !== undefined && !cluster.heldBy.known) {
     return no(
       'LedgerUnknown',
       `Who holds the storage is not known: ${cluster.heldBy.why}.`,
-      'It opens with the ledger.',
+      `It opens with the ledger. ${overrideText(cluster)}`,
     )
   }
   const mine = sick.filter(({ clusters }) => clusters.includes(labelled))
@@ -99,13 +109,17 @@ export function judgeCluster(
   )
   if (holder !== undefined) {
     const what = holder.scope === '' ? 'the storage' : `failure domain ${holder.scope}`
-    return no('StorageKeyHeld', `${holder.holder} holds ${what}.`, 'It opens when that is released.')
+    return no(
+      'StorageKeyHeld',
+      `${holder.holder} holds ${what}.`,
+      `It opens when that is released. ${overrideText(cluster)}`,
+    )
   }
   if (unlabelled !== undefined) {
     return no(
       'FenceLabelsPending',
       `Machine ${unlabelled.name} has running OSDs and does not carry its label yet.`,
-      'It opens when every machine with running OSDs carries the label.',
+      `It opens when every machine with running OSDs carries the label. ${overrideText(cluster)}`,
     )
   }
   return {
@@ -116,7 +130,6 @@ export function judgeCluster(
   }
 }
 
-/** The manual override, for an administrator who knows that a machine has no power. */
-function override({ namespace, name }: LabelledCluster['cluster']): string {
-  return `If its dead machines must be fenced before that: kubectl -n ${namespace} patch cephcluster ${name} --type merge -p '{"spec":{"disruptionManagement":{"manageMachineDisruptionBudgets":false}}}' allows all of them to be fenced.`
+function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 }

@@ -1,9 +1,13 @@
+import { durationText } from '@cofferdam/kubernetes/api/duration.ts'
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { SickNode } from './choose-target.ts'
 import type { NodesForQuorum } from './decide-gates.ts'
 import type { FenceAnswer } from './decision.ts'
 import type { FencingIndex } from './fencing-index.ts'
 import type { JudgedCluster } from './judged-cluster.ts'
 import type { Occupancy } from './occupancy.ts'
+import { overrideText } from './override-text.ts'
+import type { PlannedOutage } from './planned-outages.ts'
 
 type Words = Pick<FenceAnswer, 'mayFence' | 'reason' | 'explanation' | 'wayOut'>
 
@@ -30,6 +34,26 @@ const restoresQuorum: Words = {
   explanation: 'Ceph has no quorum, and its monitor here is needed for one: the machine may be fenced.',
   wayOut: '',
 }
+/** Protected, or not any more, in words. The same for as long as it is so. */
+function plannedWords({ node, request, by, awaySinceMs, returnWithinMs, untilMs, isOver }: PlannedOutage): Words {
+  const who = by === `nodedisruption/${request}` ? by : `${by} (nodedisruption/${request})`
+  if (isOver) {
+    const since = rfc3339(untilMs ?? 0)
+    const explanation = `${who} took it out for a reboot, and it is not back: it is not protected from remediation since ${since}.`
+    const wayOut = `If it takes longer: kubectl patch nodedisruption ${request} --type merge -p '{"spec":{"returnWithin":"4h"}}'.`
+    return { mayFence: true, reason: 'PlannedOutageOver', explanation, wayOut }
+  }
+  const within = `for ${durationText(returnWithinMs)} from when it stops being Ready`
+  const deadline = untilMs === undefined ? '' : `, and not after ${rfc3339(untilMs)}`
+  const until = awaySinceMs === undefined ? `${within}${deadline}` : `until ${rfc3339(untilMs ?? 0)}`
+  return {
+    mayFence: false,
+    reason: 'PlannedOutage',
+    explanation: `${who} takes it out for a reboot: it is protected from remediation ${until}.`,
+    wayOut: `That ends when the node is back. To have it fenced before: cofferdam uncordon ${node}, or kubectl delete nodedisruption ${request}.`,
+  }
+}
+
 const allowed: Words = {
   mayFence: true,
   reason: 'FenceAllowed',
@@ -37,33 +61,44 @@ const allowed: Words = {
   wayOut: '',
 }
 
-/** May the machine of a node be fenced? For every node with an OSD that runs or ran, in the order of their names. */
+/** May the machine of a node be fenced? For every node with an OSD that runs or ran, or that is rebooted on plan, in the order of their names. */
 export function nodeAnswers(
   index: FencingIndex,
   { judged, sick, targets, forQuorum, before }: Judged,
 ): readonly FenceAnswer[] {
-  const isSick = new Set(sick.map(({ node }) => node.name))
+  const sickClusters = new Map(sick.map(({ node, clusters }) => [node.name, clusters]))
+  const isSick = new Set(sickClusters.keys())
   const fenced = new Set(judged.flatMap(({ fences }) => fences.flatMap(({ isOver, node }) => (isOver ? [] : [node]))))
-  const inTurn = wordsInTurn([...targets].filter((name) => isSick.has(name)))
+  const first = [...targets].filter((name) => isSick.has(name))
   const special = new Set([...fenced, ...targets, ...isSick])
   const refusals = new Map<Occupancy, Words | undefined>()
   const answers: FenceAnswer[] = []
   for (const { node, machine, occupancy } of index.placedNodes) {
-    if (occupancy.concerned.length === 0) continue
+    const outage = index.outages.get(node)
+    if (occupancy.concerned.length === 0 && outage === undefined) continue
     const words =
-      occupancy.isInUse && !special.has(node) ? (refusalOf(occupancy) ?? allowed) : wordsFor(node, occupancy)
+      occupancy.isInUse && !special.has(node) && outage === undefined
+        ? (refusalOf(occupancy) ?? allowed)
+        : wordsFor(node, occupancy, outage)
     const known = before[answers.length]
     const isKnown = known?.node === node && known.machine === machine && says(known, words)
     answers.push(isKnown ? known : built(node, machine, words))
   }
   return answers
 
-  function wordsFor(name: string, occupancy: Occupancy): Words {
+  function wordsFor(name: string, occupancy: Occupancy, outage: PlannedOutage | undefined): Words {
     if (fenced.has(name)) return underWay
+    if (outage?.isOver === false) return plannedWords(outage)
+    const words = storageWords(name, occupancy)
+    return outage !== undefined && words.mayFence && words !== restoresQuorum ? plannedWords(outage) : words
+  }
+
+  function storageWords(name: string, occupancy: Occupancy): Words {
     if (forQuorum.released.has(name)) return restoresQuorum
     if (!occupancy.isInUse) return empty
     if (targets.has(name)) return allowed
-    return refusalOf(occupancy) ?? (isSick.has(name) ? inTurn : allowed)
+    const clusters = sickClusters.get(name)
+    return refusalOf(occupancy) ?? (clusters === undefined ? allowed : wordsInTurn(first, clusters))
   }
 
   function refusalOf(occupancy: Occupancy): Words | undefined {
@@ -94,11 +129,13 @@ function says(known: Words, { mayFence, reason, explanation, wayOut }: Words): b
   )
 }
 
-function wordsInTurn(first: readonly string[]): Words {
+function wordsInTurn(first: readonly string[], clusters: SickNode['clusters']): Words {
   return {
     mayFence: false,
     reason: 'FenceInTurn',
     explanation: `${first.length === 0 ? 'Another node' : first.join(', ')} is first in the queue.`,
-    wayOut: 'It is queued until Ceph is clean again.',
+    wayOut: ['It is queued until Ceph is clean again.', ...clusters.map(({ cluster }) => overrideText(cluster))].join(
+      ' ',
+    ),
   }
 }

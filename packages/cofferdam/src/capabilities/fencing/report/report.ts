@@ -42,6 +42,7 @@ export class FencingReporter {
     this.#reports.show({ ...decision, problems: all }, snapshot)
     await this.#events.recordAll('clusters', this.#clusters(decision, snapshot))
     await this.#events.recordAll('machines', this.#sickMachines(decision, snapshot))
+    await this.#events.recordAll('outages', this.#outages(decision, snapshot))
     await this.#events.recordAll('problems', this.#problems(all))
     await this.#events.recordAll('refusals', this.#refusals(refused))
   }
@@ -88,6 +89,30 @@ export class FencingReporter {
         reason,
         note: wayOut === '' ? explanation : `${explanation} ${wayOut}`,
       }))
+  }
+
+  /** On the request and on the node, once the node is away: that it is protected, and that it is not any more. */
+  #outages({ outages, nodes }: FencingDecision, { nodes: seen }: FencingSnapshot): Standing<Reason>[] {
+    return outages.flatMap(({ node, request, awaySinceMs, isOver }) => {
+      if (awaySinceMs === undefined) return []
+      const said = nodes.find((answer) => answer.node === node)
+      const reason = isOver ? 'PlannedOutageOver' : 'PlannedOutage'
+      const note = said?.reason === reason ? `${said.explanation} ${said.wayOut}` : (said?.explanation ?? '')
+      const uid = seen.find(({ name }) => name === node)?.uid
+      const about = [
+        this.#views.requests.get({ name: request }),
+        { apiVersion: 'v1', kind: 'Node', metadata: { name: node, ...(uid === undefined ? {} : { uid }) } },
+      ]
+      const type = isOver ? 'Warning' : 'Normal'
+      return about.map((object, at) => ({
+        slot: `${request} ${at}`,
+        state: reason,
+        about: object,
+        type,
+        reason,
+        note,
+      }))
+    })
   }
 
   #machine(machine: FencingSnapshot['machines'][number] | undefined): KubeObject | undefined {
