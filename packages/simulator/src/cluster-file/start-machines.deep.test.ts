@@ -29,6 +29,10 @@ const styles: Record<string, { machines: string; then: string[] }> = {
     machines: '{ api: cluster-api, healthCheck: { after: 30 }, pace: { provisionSeconds: 15, terminateSeconds: 5 } }',
     then: ['demo-node-a-2', 'w-b', 'w-c'],
   },
+  'a health check of nodes has it rebooted where there are no machines at all': {
+    machines: '{ api: none, healthCheck: { style: node, after: 30 }, pace: { rebootSeconds: 20 } }',
+    then: ['w-a', 'w-b', 'w-c'],
+  },
   'a health check of nodes has it rebooted': {
     machines: '{ healthCheck: { style: node, after: 30 }, pace: { rebootSeconds: 20 } }',
     then: ['w-a', 'w-b', 'w-c'],

@@ -47,7 +47,7 @@ export function judgeCluster(
     return no(
       'FenceUnknown',
       `Another cluster has the budget name ${machineBudgetName(cluster)}, under which other tools search for this one.`,
-      `One of the two clusters must be called otherwise, or set another machineDisruptionBudgetNamespace. ${overrideText(cluster)}`,
+      'One of the two clusters must be called otherwise, or set another machineDisruptionBudgetNamespace.',
     )
   }
   const evidence = freshEvidence(cluster, nowMs)
@@ -67,18 +67,14 @@ export function judgeCluster(
   }
   const { isClean } = evidence.value
   if (!isClean.known) {
-    return no(
-      'FenceUnknown',
-      `Whether all data is clean is not known: ${isClean.why}.`,
-      `It opens when Ceph is clean. ${overrideText(cluster)}`,
-    )
+    return no('FenceUnknown', `Whether all data is clean is not known: ${isClean.why}.`, 'It opens when Ceph is clean.')
   }
   const unreadable = [budget, ...formerBudgets].find((seen) => seen?.isRecordReadable === false)
   if (unreadable !== undefined) {
     return no(
       'FenceUnknown',
       'What is written on the budget about fences cannot be read.',
-      `Correct or delete the annotation ${marks.fences} of machinedisruptionbudget/${unreadable.namespace}/${unreadable.name}. ${overrideText(cluster)}`,
+      `Correct or delete the annotation ${marks.fences} of machinedisruptionbudget/${unreadable.namespace}/${unreadable.name}.`,
     )
   }
   const under = fences.find(({ isOver }) => !isOver)
@@ -86,21 +82,17 @@ export function judgeCluster(
     return no(
       'FenceUnderWay',
       `${capital(fencedText(under))} is being fenced.`,
-      `The next may go when it is back or replaced and all placement groups are clean again. ${overrideText(cluster)}`,
+      'The next may go when it is back or replaced and all placement groups are clean again.',
     )
   }
   if (!isClean.value) {
-    return no(
-      'FenceWaitsForData',
-      'Not all placement groups are clean.',
-      `It opens when Ceph has recovered. ${overrideText(cluster)}`,
-    )
+    return no('FenceWaitsForData', 'Not all placement groups are clean.', 'It opens when Ceph has recovered.')
   }
   if (cluster.heldBy !== undefined && !cluster.heldBy.known) {
     return no(
       'LedgerUnknown',
       `Who holds the storage is not known: ${cluster.heldBy.why}.`,
-      `It opens with the ledger. ${overrideText(cluster)}`,
+      'It opens with the ledger.',
     )
   }
   const mine = sick.filter(({ clusters }) => clusters.includes(labelled))
@@ -109,17 +101,13 @@ export function judgeCluster(
   )
   if (holder !== undefined) {
     const what = holder.scope === '' ? 'the storage' : `failure domain ${holder.scope}`
-    return no(
-      'StorageKeyHeld',
-      `${holder.holder} holds ${what}.`,
-      `It opens when that is released. ${overrideText(cluster)}`,
-    )
+    return no('StorageKeyHeld', `${holder.holder} holds ${what}.`, 'It opens when that is released.')
   }
   if (unlabelled !== undefined) {
     return no(
       'FenceLabelsPending',
       `Machine ${unlabelled.name} has running OSDs and does not carry its label yet.`,
-      `It opens when every machine with running OSDs carries the label. ${overrideText(cluster)}`,
+      'It opens when every machine with running OSDs carries the label.',
     )
   }
   return {

@@ -98,7 +98,9 @@ export function nodeAnswers(
     if (!occupancy.isInUse) return empty
     if (targets.has(name)) return allowed
     const clusters = sickClusters.get(name)
-    return refusalOf(occupancy) ?? (clusters === undefined ? allowed : wordsInTurn(first, clusters))
+    const refusal = refusalOf(occupancy)
+    if (clusters === undefined) return refusal ?? allowed
+    return withOverride(refusal ?? wordsInTurn(first), clusters)
   }
 
   function refusalOf(occupancy: Occupancy): Words | undefined {
@@ -129,13 +131,17 @@ function says(known: Words, { mayFence, reason, explanation, wayOut }: Words): b
   )
 }
 
-function wordsInTurn(first: readonly string[], clusters: SickNode['clusters']): Words {
+function wordsInTurn(first: readonly string[]): Words {
   return {
     mayFence: false,
     reason: 'FenceInTurn',
     explanation: `${first.length === 0 ? 'Another node' : first.join(', ')} is first in the queue.`,
-    wayOut: ['It is queued until Ceph is clean again.', ...clusters.map(({ cluster }) => overrideText(cluster))].join(
-      ' ',
-    ),
+    wayOut: 'It is queued until Ceph is clean again.',
   }
+}
+
+/** Whatever keeps a sick node says how it can be fenced all the same. */
+function withOverride(words: Words, clusters: SickNode['clusters']): Words {
+  const overrides = clusters.map(({ cluster }) => overrideText(cluster)).filter((text) => !words.wayOut.includes(text))
+  return overrides.length === 0 ? words : { ...words, wayOut: [words.wayOut, ...overrides].join(' ') }
 }

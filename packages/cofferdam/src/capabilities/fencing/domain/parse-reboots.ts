@@ -37,6 +37,7 @@ function parseReboot(
       nodeUid: status?.nodeUid,
       by: requester === '' ? `nodedisruption/${metadata.name}` : requester,
       phase,
+      phaseSinceMs: status?.phaseSince === undefined ? undefined : parseRfc3339(status.phaseSince),
       bootIDBefore: status?.bootIDBefore === '' ? undefined : status?.bootIDBefore,
       returnWithinMs: (returnWithin === undefined ? undefined : parseDuration(returnWithin)) ?? plannedOutageMs,
       deadlineMs: deadline === undefined ? undefined : parseRfc3339(deadline),

@@ -52,6 +52,14 @@ describe('a node that is rebooted on plan', () => {
       planned(awayFor(10 * minute), { status: { phase: 'Draining' } }),
       'nothing',
     ],
+    'is fenced as ever when it died long before its last pod was gone, and counts as drained only now': [
+      planned(awayFor(10 * minute), { status: { phaseSince: rfc3339(startMs - minute) } }),
+      'nothing',
+    ],
+    'is protected when its clock is some minutes behind: it would be taken for one that died before': [
+      planned(awayFor(4 * minute), { status: { phaseSince: rfc3339(startMs - minute) } }),
+      'PlannedOutage false',
+    ],
     'is fenced as ever when its request still waits: nothing was drained': [
       planned(awayFor(10 * minute), { status: { phase: 'Waiting' } }),
       'nothing',

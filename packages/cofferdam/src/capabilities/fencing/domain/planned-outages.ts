@@ -52,6 +52,7 @@ function outageOf(request: RebootRequest, node: FencedNodeView, nowMs: number): 
   // Without another boot it recovers because it was released.
   if (phase === 'Draining' || (phase === 'Recovering' && !isOtherBoot(request, node))) return undefined
   const awaySinceMs = awaySince(request, node, nowMs)
+  if (isDeadBefore(request, awaySinceMs)) return undefined
   const untilMs = Math.min(awaySinceMs + returnWithinMs, deadlineMs ?? Number.POSITIVE_INFINITY)
   return { ...common, awaySinceMs, untilMs, isOver: nowMs >= untilMs }
 }
@@ -63,6 +64,14 @@ function outageOf(request: RebootRequest, node: FencedNodeView, nowMs: number): 
 function awaySince({ notedAwayMs }: RebootRequest, { notReadySinceMs }: FencedNodeView, nowMs: number): number {
   const known = [notedAwayMs, notReadySinceMs].find((ms) => ms !== undefined && ms <= nowMs)
   return known ?? nowMs
+}
+
+/** How far the clocks of a node and of the operator may be apart. */
+const clockSlackMs = 5 * 60_000
+
+/** It was down before its last pod was gone: nobody was told that it may go. */
+function isDeadBefore({ phase, phaseSinceMs }: RebootRequest, awaySinceMs: number): boolean {
+  return phase === 'Drained' && phaseSinceMs !== undefined && awaySinceMs < phaseSinceMs - clockSlackMs
 }
 
 function isOther({ uid }: FencedNodeView, { nodeUid }: RebootRequest): boolean {

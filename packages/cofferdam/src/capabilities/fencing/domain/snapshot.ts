@@ -137,6 +137,8 @@ export interface RebootRequest {
   readonly by: string
   /** `Draining`: it was not said yet that the node may go. */
   readonly phase: 'Draining' | 'Drained' | 'Recovering'
+  /** Since when it is in this phase. Undefined: not on record. */
+  readonly phaseSinceMs: number | undefined
   /** The boot that goes. Undefined: not on record. */
   readonly bootIDBefore: string | undefined
   /** How long the node may be away. */

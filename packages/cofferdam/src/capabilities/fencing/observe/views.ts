@@ -113,7 +113,7 @@ function namedOrGuarded(
 function slimRequest({ apiVersion, kind, metadata, spec, status }: NodeDisruption): NodeDisruption {
   const { name, uid, resourceVersion, deletionTimestamp, annotations } = metadata
   const noted = annotations?.[marks.awaySince]
-  const { phase, nodeUid, bootIDBefore } = status ?? {}
+  const { phase, phaseSince, nodeUid, bootIDBefore } = status ?? {}
   return {
     apiVersion,
     kind,
@@ -127,6 +127,7 @@ function slimRequest({ apiVersion, kind, metadata, spec, status }: NodeDisruptio
     spec,
     status: {
       ...(phase === undefined ? {} : { phase }),
+      ...(phaseSince === undefined ? {} : { phaseSince }),
       ...(nodeUid === undefined ? {} : { nodeUid }),
       ...(bootIDBefore === undefined ? {} : { bootIDBefore }),
     },
