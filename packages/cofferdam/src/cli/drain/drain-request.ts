@@ -25,6 +25,7 @@ export interface WantedDisruption {
   readonly accepts: readonly PodLoss[]
   readonly fallbackAfter?: string
   readonly deadline?: string
+  readonly returnWithin?: string
   readonly breakGlass?: BreakGlass
   readonly nowMs: number
 }
@@ -126,6 +127,7 @@ export function buildRequest(wanted: WantedDisruption): NodeDisruption {
       ...(reason === undefined ? {} : { reason }),
       ...(fallbackAfter === undefined ? {} : { fallbackAfter }),
       ...(deadline === undefined ? {} : { deadline }),
+      ...(wanted.returnWithin === undefined ? {} : { returnWithin: wanted.returnWithin }),
     },
   }
 }

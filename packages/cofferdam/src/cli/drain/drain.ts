@@ -37,6 +37,7 @@ export interface DrainFlags {
   readonly as?: string
   readonly fallbackAfter?: number
   readonly deadline?: number
+  readonly returnWithin?: number
   readonly skipDrain: boolean
   readonly force?: boolean
   readonly deleteEmptydirData?: boolean
@@ -95,6 +96,11 @@ export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, Dr
           parseDurationFlag,
         )
         .option('--deadline <duration>', 'abandon the request if it is not done by then', parseDurationFlag)
+        .option(
+          '--return-within <duration>',
+          'how long a reboot may take; for so long the node is protected from remediation',
+          parseDurationFlag,
+        )
         .option('--no-skip-drain', 'evict the pods that ask to stay, too')
         .option('--force', 'evict pods that no controller creates again, too')
         .option('--delete-emptydir-data', 'evict pods with emptyDir volumes, too; that deletes their data')
@@ -208,7 +214,7 @@ function wantedBy(
   flags: DrainFlags,
   { requester, nowMs }: { readonly requester: () => string; readonly nowMs: number },
 ): WantedDisruption {
-  const { reason, as = requester(), fallbackAfter, deadline } = flags
+  const { reason, as = requester(), fallbackAfter, deadline, returnWithin } = flags
   const breakGlass = brokenGlass(flags, { by: as, nowMs })
   return {
     nodeName: nodeName.replace(/^(node|nodes|no)\//, ''),
@@ -223,6 +229,7 @@ function wantedBy(
     ...(reason === undefined ? {} : { reason }),
     ...(fallbackAfter === undefined ? {} : { fallbackAfter: durationText(fallbackAfter) }),
     ...(deadline === undefined ? {} : { deadline: rfc3339(nowMs + deadline) }),
+    ...(returnWithin === undefined ? {} : { returnWithin: durationText(returnWithin) }),
     ...(breakGlass === undefined ? {} : { breakGlass }),
   }
 }
