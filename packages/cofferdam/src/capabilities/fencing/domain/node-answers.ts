@@ -1,5 +1,3 @@
-import { durationText } from '@cofferdam/kubernetes/api/duration.ts'
-import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { SickNode } from './choose-target.ts'
 import type { NodesForQuorum } from './decide-gates.ts'
 import type { FenceAnswer } from './decision.ts'
@@ -8,6 +6,7 @@ import type { JudgedCluster } from './judged-cluster.ts'
 import type { Occupancy } from './occupancy.ts'
 import { overrideText } from './override-text.ts'
 import type { PlannedOutage } from './planned-outages.ts'
+import { plannedWords } from './planned-words.ts'
 
 type Words = Pick<FenceAnswer, 'mayFence' | 'reason' | 'explanation' | 'wayOut'>
 
@@ -34,26 +33,6 @@ const restoresQuorum: Words = {
   explanation: 'Ceph has no quorum, and its monitor here is needed for one: the machine may be fenced.',
   wayOut: '',
 }
-/** Protected, or not any more, in words. The same for as long as it is so. */
-function plannedWords({ node, request, by, awaySinceMs, returnWithinMs, untilMs, isOver }: PlannedOutage): Words {
-  const who = by === `nodedisruption/${request}` ? by : `${by} (nodedisruption/${request})`
-  if (isOver) {
-    const since = rfc3339(untilMs ?? 0)
-    const explanation = `${who} took it out for a reboot, and it is not back: it is not protected from remediation since ${since}.`
-    const wayOut = `If it takes longer: kubectl patch nodedisruption ${request} --type merge -p '{"spec":{"returnWithin":"4h"}}'.`
-    return { mayFence: true, reason: 'PlannedOutageOver', explanation, wayOut }
-  }
-  const within = `for ${durationText(returnWithinMs)} from when it stops being Ready`
-  const deadline = untilMs === undefined ? '' : `, and not after ${rfc3339(untilMs)}`
-  const until = awaySinceMs === undefined ? `${within}${deadline}` : `until ${rfc3339(untilMs ?? 0)}`
-  return {
-    mayFence: false,
-    reason: 'PlannedOutage',
-    explanation: `${who} takes it out for a reboot: it is protected from remediation ${until}.`,
-    wayOut: `That ends when the node is back. To have it fenced before: cofferdam uncordon ${node}, or kubectl delete nodedisruption ${request}.`,
-  }
-}
-
 const allowed: Words = {
   mayFence: true,
   reason: 'FenceAllowed',

@@ -4,6 +4,7 @@ import type { EventRecorder, Standing } from '@cofferdam/kubernetes/runtime/even
 import type { Reason } from '../../../shared/reasons.ts'
 import type { RefusedWrite } from '../apply/writes.ts'
 import type { FencingDecision } from '../domain/decision.ts'
+import { plannedWords } from '../domain/planned-words.ts'
 import type { FencingSnapshot } from '../domain/snapshot.ts'
 import type { FencingViews } from '../observe/observe.ts'
 
@@ -92,18 +93,18 @@ export class FencingReporter {
   }
 
   /** On the request and on the node, once the node is away: that it is protected, and that it is not any more. */
-  #outages({ outages, nodes }: FencingDecision, { nodes: seen }: FencingSnapshot): Standing<Reason>[] {
-    return outages.flatMap(({ node, request, awaySinceMs, isOver }) => {
-      if (awaySinceMs === undefined) return []
-      const said = nodes.find((answer) => answer.node === node)
-      const reason = isOver ? 'PlannedOutageOver' : 'PlannedOutage'
-      const note = said?.reason === reason ? `${said.explanation} ${said.wayOut}` : (said?.explanation ?? '')
-      const uid = seen.find(({ name }) => name === node)?.uid
+  #outages({ outages }: FencingDecision, { nodes }: FencingSnapshot): Standing<Reason>[] {
+    return outages.flatMap((outage) => {
+      if (outage.awaySinceMs === undefined) return []
+      const { node, request, isOver } = outage
+      const { reason, explanation, wayOut } = plannedWords(outage)
+      const uid = nodes.find(({ name }) => name === node)?.uid
       const about = [
         this.#views.requests.get({ name: request }),
         { apiVersion: 'v1', kind: 'Node', metadata: { name: node, ...(uid === undefined ? {} : { uid }) } },
       ]
       const type = isOver ? 'Warning' : 'Normal'
+      const note = `${explanation} ${wayOut}`
       return about.map((object, at) => ({
         slot: `${request} ${at}`,
         state: reason,
