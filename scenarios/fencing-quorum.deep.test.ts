@@ -1,6 +1,10 @@
+import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { deployments, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import type { FencingAnswer } from '@cofferdam/product/capabilities/fencing/view/fencing-answer.ts'
 import { afterEach, describe, expect, it } from 'vitest'
+import { askExplain } from './testing/ask-commands.ts'
 import { type FencingFixture, type FencingFixtureOptions, openFencingFixture } from './testing/fencing-fixture.ts'
+import { writeOperatorLease } from './testing/operator-lease.ts'
 
 let fixture: FencingFixture
 afterEach(() => fixture.close())
@@ -58,6 +62,33 @@ describe('two of three nodes with monitors lose power, and Ceph falls silent: fe
       expect(fixture.oracle.violations).toEqual([])
     },
   )
+})
+
+it('while Ceph has no quorum explain names for every dead machine what ends it, and for those that are kept an override: "it opens when Ceph is clean" was all, and Ceph needed them', async () => {
+  fixture = await openFencingFixture({ ...quick, remediator: 'openshift', notReadySeconds: 600 })
+  await writeOperatorLease(fixture)
+  fixture.operate()
+  await fixture.until('one machine may go', fixture.isOpen, 60)
+  for (const node of ['storage-1', 'storage-2']) fixture.kill(node)
+  await fixture.seconds(300)
+  const answers = await Promise.all(
+    ['storage-1', 'storage-2'].map(async (node) => {
+      const { answer } = await askExplain(fixture, `node/${node}`)
+      return (answer as { fencing?: FencingAnswer }).fencing
+    }),
+  )
+  expect(answers.map((answer) => answer?.reason).sort()).toEqual(['FenceRestoresQuorum', 'QuorumLost'])
+  const kept = answers.find((answer) => answer?.reason === 'QuorumLost')
+  expect(kept?.explanation).toContain('To bring a monitor back, storage-')
+  expect(kept?.wayOut).toContain('All others open when Ceph answers and is clean.')
+  expect(kept?.wayOut).toContain('patch cephcluster rook-ceph')
+  const override = { spec: { disruptionManagement: { manageMachineDisruptionBudgets: false } } }
+  await fixture.api.patch(
+    cephClusters,
+    { namespace: 'rook-ceph', name: 'rook-ceph' },
+    { type: 'merge', body: override },
+  )
+  await fixture.until('both are back', () => isOn('storage-1') && isOn('storage-2'), 600)
 })
 
 describe('Ceph is silent for another reason', () => {

@@ -63,6 +63,8 @@ export interface FencingFixtureOptions extends FencedClusterShape {
   readonly seed?: number
   /** Seconds between looks of the oracle at Ceph itself, which is what costs most. Default 2. */
   readonly truthEvery?: number
+  /** The API server knows no kind of Machine: whoever fences, fences nodes. */
+  readonly withoutMachines?: boolean
   /** Whether the operator's own kinds are installed with it. Default: all. */
   readonly withoutBudgets?: boolean
 }
@@ -104,7 +106,7 @@ export interface FencingFixture extends Pick<Scenario, 'server' | 'api' | 'clock
   nodeNames(): string[]
   /** `storage/rook-ceph/rook-ceph for storage-1`. */
   storageKeys(): Promise<string[]>
-  request(name: string, nodeName: string): Promise<void>
+  request(name: string, nodeName: string, more?: Partial<NodeDisruption['spec']>): Promise<void>
   phaseOf(name: string): string
   /** `Reason note` of the operator's own events about an object, in order. */
   told(name: string): Promise<string[]>
@@ -114,6 +116,10 @@ export interface FencingFixture extends Pick<Scenario, 'server' | 'api' | 'clock
 }
 
 const stepMs = 1_000
+
+function machineDefinitionsOf({ api }: MachineKinds): KubeObject[] {
+  return api === 'openshift' ? openshiftMachineDefinitions() : clusterApiDefinitions()
+}
 
 /** A Ceph cluster with machines behind its nodes, all up and clean, before any operator has come. */
 export async function openFencingFixture(options: FencingFixtureOptions = {}): Promise<FencingFixture> {
@@ -156,7 +162,7 @@ export async function openFencingFixture(options: FencingFixtureOptions = {}): P
     await api.delete(customResourceDefinitions, { name: `${plural}.${group}` })
   }
   const definitions = [
-    ...(kinds.api === 'openshift' ? openshiftMachineDefinitions() : clusterApiDefinitions()),
+    ...(options.withoutMachines === true ? [] : machineDefinitionsOf(kinds)),
     nodeHealthCheckDefinition(),
   ]
   for (const definition of definitions) await api.create(customResourceDefinitions, definition)
@@ -177,11 +183,14 @@ export async function openFencingFixture(options: FencingFixtureOptions = {}): P
     { ...shared, kubelet: { ...world.kubelet, powerOff } },
     {
       api: kinds.api,
-      sets: [
-        { name: 'control', nodes: ['control-1', 'control-2', 'control-3'], volumes: 'follow' },
-        { name: 'storage', nodes: storageNodes(storage), volumes },
-        { name: 'compute', nodes: computeNodes(compute), volumes: 'follow' },
-      ],
+      sets:
+        options.withoutMachines === true
+          ? []
+          : [
+              { name: 'control', nodes: ['control-1', 'control-2', 'control-3'], volumes: 'follow' },
+              { name: 'storage', nodes: storageNodes(storage), volumes },
+              { name: 'compute', nodes: computeNodes(compute), volumes: 'follow' },
+            ],
       timings: { provisionSeconds: 60, terminateSeconds: 10, rebootSeconds: 60, ...options.timings },
     },
   )
@@ -353,12 +362,12 @@ export async function openFencingFixture(options: FencingFixtureOptions = {}): P
       const keys = items.flatMap(({ status }) => status?.entries ?? []).filter(({ key }) => key.startsWith('storage/'))
       return [...new Set(keys.map(({ key, scope }) => `${key} for ${scope}`))]
     },
-    async request(name, nodeName) {
+    async request(name, nodeName, more = {}) {
       const disruption: NodeDisruption = {
         apiVersion: 'cofferdam.io/v1alpha1',
         kind: 'NodeDisruption',
         metadata: { name },
-        spec: { nodeName, intent: 'Reboot', honourSkipDrain: true },
+        spec: { nodeName, intent: 'Reboot', honourSkipDrain: true, ...more },
       }
       await api.create(nodeDisruptions, disruption)
     },

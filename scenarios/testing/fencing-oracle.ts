@@ -8,6 +8,7 @@ import { leases } from '@cofferdam/kubernetes/api/resources.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { fenceLabelPrefix } from '@cofferdam/product/capabilities/fencing/domain/fence-labels.ts'
 import { hookName, leaseHolder, marks } from '@cofferdam/product/capabilities/fencing/domain/marks.ts'
+import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import type { Views } from '@cofferdam/simulator/world/actor.ts'
 import type { MachineKinds } from '@cofferdam/simulator/world/machines/machine-kinds.ts'
 import { type CephTruth, groupsLostWith, isAllClean, isRunning, osdOf, upOsds } from './fencing-truth.ts'
@@ -43,6 +44,7 @@ export interface FencingOracle {
 /** How long labels and gates may lag behind what runs: evidence is at most a minute old. */
 const patienceMs = 75_000
 const heldMs = 180_000
+const begun = ['Locking', 'Draining', 'Drained', 'Recovering']
 
 /**
  * Sees the true state and says where a promise was broken.
@@ -63,6 +65,7 @@ export function watchFencing(ports: FencingOraclePorts): FencingOracle {
   const budgets = views.of(machineDisruptionBudgets)
   const machines = views.of(kinds.machines)
   const leaseView = views.of(leases)
+  const requests = views.of(nodeDisruptions)
   const start = clock.now()
   let openings = 0
   let mishapMs = Number.NEGATIVE_INFINITY
@@ -152,7 +155,18 @@ export function watchFencing(ports: FencingOraclePorts): FencingOracle {
       (annotations[marks.setByUs] ?? '') !== '' ||
       (machine.spec?.lifecycleHooks?.preTerminate ?? []).some((hook) => hook.name === hookName) ||
       isHeldByUs(leaseView.get(`medik8s-leases/node-${node}`))
-    suspect(`${name} is held although no OSD runs on it`, isAttended() && hasOsds && !isAnyRunning && isHeld, heldMs)
+    suspect(
+      `${name} is held although no OSD runs on it`,
+      isAttended() && hasOsds && !isAnyRunning && isHeld && !isPlanned(node),
+      heldMs,
+    )
+  }
+
+  /** Whoever reboots a node on plan finds it held, with OSDs or without. */
+  function isPlanned(node: string): boolean {
+    return [...requests.values()].some(
+      ({ spec, status }) => spec.nodeName === node && begun.includes(status?.phase ?? 'Pending'),
+    )
   }
 
   function isHeldByUs(lease: Lease | undefined): boolean {

@@ -11,6 +11,7 @@ import type { FencingAnswer } from '@cofferdam/product/capabilities/fencing/view
 import type { FencingSummary } from '@cofferdam/product/capabilities/fencing/view/summarize-fencing.ts'
 import { machineText } from '@cofferdam/product/dashboard/server/machine-note.ts'
 import { disruptionLedgers } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
+import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { recordNotes } from '@cofferdam/product/shared/record-notes.ts'
 import { type AskPorts, askExplain, askPage, askStatus } from './ask-commands.ts'
 import { atOneMoment } from './at-one-moment.ts'
@@ -30,7 +31,7 @@ type Ports = AskPorts & Pick<FencingFixture, 'kinds'>
 export async function compareMachines(ports: Ports): Promise<MachineAgreement> {
   return atOneMoment(
     ports.api,
-    [ports.kinds.machines, machineDisruptionBudgets, leases, nodes, disruptionLedgers],
+    [ports.kinds.machines, machineDisruptionBudgets, leases, nodes, disruptionLedgers, nodeDisruptions],
     () => lookAtMachines(ports),
   )
 }
@@ -70,7 +71,10 @@ async function lookAtMachines(ports: Ports): Promise<MachineAgreement> {
       blame(`explain node/${node} says nothing of it`)
     if (ofNode !== undefined && JSON.stringify(ofNode) !== JSON.stringify(fencing))
       blame(`explain node/${node} says ${ofNode.mayFence} (${ofNode.reason}): ${ofNode.explanation}`)
-    const isListed = status?.held.some((each) => each.node === node) === true
+    const isPlanned = status?.planned.some((each) => each.node === node && !each.isOver) === true
+    if (isPlanned !== (reason === 'PlannedOutage'))
+      blame(`status ${isPlanned ? 'lists' : 'does not list'} it as planned`)
+    const isListed = isPlanned || status?.held.some((each) => each.node === node) === true
     if (node !== undefined && isSick.has(node) && isListed === mayGo)
       blame(`status ${isListed ? 'lists' : 'does not list'} it as kept`)
 
@@ -81,7 +85,7 @@ async function lookAtMachines(ports: Ports): Promise<MachineAgreement> {
 
     const keepers = keepersOf(machine, budgets, held)
     if (mayGo && underWay === undefined && keepers.length > 0) blame(`it is kept by ${keepers.join(', ')}`)
-    const isExpected = reason === 'FenceInTurn' || reason === 'FenceUnknown'
+    const isExpected = ['FenceInTurn', 'FenceUnknown', 'PlannedOutage'].includes(reason)
     if (!mayGo && !isExpected && keepers.length === 0)
       behind.push(`${name}: nothing keeps it, and explain says ${reason}`)
   }

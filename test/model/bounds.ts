@@ -63,6 +63,7 @@ export const realParts: Parts = {
     mode: 'reserve',
     minTolerationMs: 900_000,
     fallbackAfterMs: tickMs,
+    plannedOutageMs: tickMs,
     reservationMs: ttl * tickMs,
     settleMs: tickMs,
     renewMs: tickMs,

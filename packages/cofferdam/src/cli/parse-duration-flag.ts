@@ -1,4 +1,4 @@
-import { parseDuration } from '@cofferdam/kubernetes/api/duration.ts'
+import { durationText, parseDuration } from '@cofferdam/kubernetes/api/duration.ts'
 import { InvalidArgumentError, Option } from 'commander'
 
 /** Milliseconds of `2h`, `1h30m`, `90s`. */
@@ -20,16 +20,4 @@ export function durationOption(
   { ms, parse = parseDurationFlag }: { readonly ms: number; readonly parse?: (text: string) => number },
 ): Option {
   return new Option(flags, says).argParser(parse).default(ms, durationText(ms))
-}
-
-/** `2h`, `1h30m`, `45s`: as NodeDisruption and the annotations take it. */
-export function durationText(ms: number): string {
-  const seconds = Math.round(ms / 1000)
-  const parts: [number, string][] = [
-    [Math.floor(seconds / 3600), 'h'],
-    [Math.floor(seconds / 60) % 60, 'm'],
-    [seconds % 60, 's'],
-  ]
-  const text = parts.flatMap(([count, unit]) => (count === 0 ? [] : [`${count}${unit}`])).join('')
-  return text === '' ? '0s' : text
 }

@@ -16,16 +16,23 @@ export function explainMachine(view: FencingView, machine: MachineView): Machine
   const { namespace, name, nodeName } = machine
   const fencing =
     (nodeName === undefined ? undefined : answerFencing(view, nodeName)) ?? answerWithoutNode(view, machine)
-  const { mayFence, budgets, reason, explanation, wayOut = '' } = fencing
+  const { mayFence, budgets, reason, explanation, wayOut = '', planned } = fencing
+  const isPlanned = planned !== undefined && reason === 'PlannedOutage'
   const budget = budgets.find(({ allowed }) => allowed === 0) ?? budgets[0]
   const blocker: Blocker = {
-    object: budget === undefined ? `machine/${namespace}/${name}` : `machinedisruptionbudget/${budget.budget}`,
+    object: isPlanned
+      ? `nodedisruption/${planned.request}`
+      : budget === undefined
+        ? `machine/${namespace}/${name}`
+        : `machinedisruptionbudget/${budget.budget}`,
     reason,
     explanation,
-    holder: budget === undefined ? 'fencing' : `cephcluster/${budget.cluster}`,
+    holder: isPlanned ? planned.by : budget === undefined ? 'fencing' : `cephcluster/${budget.cluster}`,
     causes: [],
     unblocks: wayOut,
-    override: `kubectl -n ${namespace} delete machine ${name} bypasses the budget; data may become unavailable, or be lost with its disks`,
+    override: isPlanned
+      ? `cofferdam uncordon ${nodeName} cancels the request; remediators may then fence the machine while it reboots`
+      : `kubectl -n ${namespace} delete machine ${name} bypasses the budget; data may become unavailable, or be lost with its disks`,
     waiting: [],
   }
   return {

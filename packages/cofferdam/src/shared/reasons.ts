@@ -58,7 +58,7 @@ export const reasons = {
   FenceInTurn: 'Another unhealthy machine is first in the queue. This one may be fenced when all data is clean again.',
   FenceLabelsPending: 'Machines with running OSDs do not have their label yet, so none may be fenced.',
   FenceReleasePending:
-    'Storage does not hold the machine any more. What the operator set to keep it from being fenced is still there.',
+    'Nothing holds the machine any more. What the operator set to keep it from being fenced is still there.',
   FenceRestoresQuorum:
     'Ceph has no quorum because monitors are on nodes without a heartbeat. This machine may be fenced to bring one back.',
   FenceUnderWay: 'A machine is being fenced; the next waits until it is back or replaced and all data is clean.',
@@ -93,7 +93,7 @@ export const reasons = {
   LonghornStuck:
     'Longhorn does not do what by its own rules it should: it keeps a budget though nothing holds the node, or does not begin or go on with a move.',
   MachineHasNoOsds: 'No OSD runs on the machine, so storage does not hold it back.',
-  MachinesAbsent: 'The cluster has no kind of Machine, so there is nothing to fence.',
+  MachinesAbsent: 'The cluster has neither Machines nor NodeHealthChecks, so there is nothing to fence.',
   MaintenanceLimit: 'As many nodes are in maintenance as the limit allows.',
   ManagedElsewhere: 'Another operator manages the budgets of this cluster; Cofferdam only observes.',
   MonsNotUpdated: 'Mons and mgrs do not run the image of the CephCluster yet. OSDs are updated after them.',
@@ -132,6 +132,10 @@ export const reasons = {
     "Rook's operator runs although --own-osds gives the OSD Deployments to Cofferdam. Cofferdam changes none of them.",
   PgInDoubt: 'A PG may have damaged or missing copies until it is repaired. The failure domains it is on are held.',
   PgsNotClean: 'All PGs must be clean before the next OSDs are updated, and they are not.',
+  PlannedOutage:
+    'The node is drained for a reboot. It is protected from remediation until it is back, for a limited time.',
+  PlannedOutageOver:
+    'The node was drained for a reboot and did not come back in time. It is not protected from remediation any more.',
   PodHasEmptyDirData: 'Evicting the pod deletes the data in its emptyDir volumes, and the request does not allow that.',
   PodHasNoController: 'No controller recreates the pod after an eviction, and the request does not allow to lose it.',
   PodIsLeaving: 'The pod is already terminating.',

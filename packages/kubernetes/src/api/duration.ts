@@ -7,3 +7,15 @@ export function parseDuration(text: string): number | undefined {
   const at = (index: number) => Number(match[index] ?? 0)
   return at(1) * msPerUnit.h + at(2) * msPerUnit.m + at(3) * msPerUnit.s
 }
+
+/** `2h`, `1h30m`, `45s`: as objects take it. */
+export function durationText(ms: number): string {
+  const seconds = Math.round(ms / 1000)
+  const parts: [number, string][] = [
+    [Math.floor(seconds / 3600), 'h'],
+    [Math.floor(seconds / 60) % 60, 'm'],
+    [seconds % 60, 's'],
+  ]
+  const text = parts.flatMap(([count, unit]) => (count === 0 ? [] : [`${count}${unit}`])).join('')
+  return text === '' ? '0s' : text
+}

@@ -28,6 +28,14 @@ describe('the machines section', () => {
     })
   })
 
+  it('may be none at all, beside a health check of nodes', () => {
+    expect(machinesOf('{ api: none, healthCheck: { style: node, after: 30 } }')).toMatchObject({
+      api: 'none',
+      sets: [],
+      healthCheck: { style: 'node', after: 30, remediation: 'reboot' },
+    })
+  })
+
   it('has a set of machines for each role in each zone, with names that Kubernetes takes', () => {
     const text = 'name: lab\nzones: [{ name: A_1 }]\nnodes: [{ name: m, roles: [infra] }, { name: w }]\nmachines: {}\n'
     expect(parseClusterFile(text, 'mine.yaml').machines?.sets).toEqual([

@@ -19,7 +19,12 @@ export function describeMachines(
   const { nodes: listed, healthCheck, ...rest } = machines
   checkNodes(listed ?? [], cluster.nodes, problems)
   if (healthCheck !== undefined) checkHealthCheck(machines, healthCheck, problems)
-  const hosts = listed === undefined ? cluster.nodes : cluster.nodes.filter(({ name }) => listed.includes(name))
+  const isNone = machines.api === 'none'
+  const hosts = isNone
+    ? []
+    : listed === undefined
+      ? cluster.nodes
+      : cluster.nodes.filter(({ name }) => listed.includes(name))
   return {
     ...rest,
     clusterName: cluster.name,
@@ -40,6 +45,13 @@ function checkNodes(listed: readonly string[], nodes: readonly NodeDescription[]
 
 function checkHealthCheck({ api, volumes }: WrittenMachines, check: WrittenHealthCheck, problems: Problem[]): void {
   const { style, remediation } = check
+  if (api === 'none' && style !== 'node') {
+    problems.push({
+      path: 'machines.healthCheck.style',
+      says: 'with api none there are no machines to take away; use node',
+    })
+    return
+  }
   if (style === 'budget' && api !== 'openshift') {
     problems.push({
       path: 'machines.healthCheck.style',

@@ -16,7 +16,7 @@ const pace = z.strictObject({
 
 /** The `machines` section of the cluster file. What fields mean is said in docs/reference/cluster-file.md. */
 export const machinesSchema = z.strictObject({
-  api: z.enum(['openshift', 'cluster-api']).default('openshift'),
+  api: z.enum(['openshift', 'cluster-api', 'none']).default('openshift'),
   nodes: z.array(z.string()).min(1).optional(),
   healthCheck: healthCheck.optional(),
   volumes: z.enum(['follow', 'lost']).default('follow'),

@@ -9,6 +9,7 @@ import { createExplainCommand } from '@cofferdam/product/cli/explain/explain.ts'
 import { createStatusCommand } from '@cofferdam/product/cli/status/status.ts'
 import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
 import { createLog } from '@cofferdam/product/operator/log.ts'
+import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { expect, it } from 'vitest'
 import { VirtualClock } from '../harness/virtual-clock.ts'
 import { parseClusterFile } from './cluster-file.ts'
@@ -28,6 +29,10 @@ const styles: Record<string, { machines: string; then: string[] }> = {
   'a health check of Cluster API has the machine replaced, and the budget is where the machines are': {
     machines: '{ api: cluster-api, healthCheck: { after: 30 }, pace: { provisionSeconds: 15, terminateSeconds: 5 } }',
     then: ['demo-node-a-2', 'w-b', 'w-c'],
+  },
+  'a health check of nodes has it rebooted where there are no machines at all': {
+    machines: '{ api: none, healthCheck: { style: node, after: 30 }, pace: { rebootSeconds: 20 } }',
+    then: ['w-a', 'w-b', 'w-c'],
   },
   'a health check of nodes has it rebooted': {
     machines: '{ healthCheck: { style: node, after: 30 }, pace: { rebootSeconds: 20 } }',
@@ -136,6 +141,61 @@ it('a worker of the default cluster that is switched off is replaced in less tha
       out: '',
       err: 'error: there is no Machine openshift-machine-api/demo-worker-a-l\nhint: did you mean demo-worker-a-2?\n',
     })
+  } finally {
+    const stopped = demo.stop()
+    await clock.advance(1_000)
+    await stopped
+    rmSync(home, { recursive: true, force: true })
+  }
+})
+
+it('without machines and without Ceph a node that is drained for a reboot keeps its power from the health check of nodes, and one that dies does not', async () => {
+  const home = mkdtempSync(join(tmpdir(), 'cofferdam-machines-'))
+  const clock = new VirtualClock()
+  const file = `
+pace: { readyAfterSeconds: 1 }
+zones: [{ name: a }]
+nodes: [{ name: w-1 }, { name: w-2 }, { name: w-3 }, { name: w-4 }, { name: w-5 }]
+machines: { api: none, healthCheck: { style: node, after: 30 }, pace: { rebootSeconds: 20 } }
+`
+  const demo = await startDemo({
+    description: parseClusterFile(file, 'nodes.yaml'),
+    clock,
+    random: seededRandom(1),
+    kubePort: 0,
+    dashboardPort: undefined,
+    pageDirectory: home,
+    kubeconfigPath: join(home, 'kubeconfig'),
+    log: createLog('silent'),
+  })
+  const { connect } = inProcess(demo.api)
+  const isOff = async (name: string) => {
+    const { metadata } = await demo.api.get(nodes, { name })
+    return metadata.annotations?.['cofferdam.io/power'] === 'off'
+  }
+  const switchOff = async (name: string) => {
+    const body = { metadata: { annotations: { 'cofferdam.io/power': 'off' } } }
+    await demo.api.patch(nodes, { name }, { type: 'merge', body })
+  }
+  try {
+    await clock.advance(30_000)
+    await demo.api.create(nodeDisruptions, {
+      apiVersion: 'cofferdam.io/v1alpha1',
+      kind: 'NodeDisruption',
+      metadata: { name: 'reboot-1' },
+      spec: { nodeName: 'w-1', intent: 'Reboot', honourSkipDrain: true },
+    })
+    await clock.advance(60_000)
+    await switchOff('w-1')
+    await switchOff('w-2')
+    await clock.advance(300_000)
+    expect([await isOff('w-1'), await isOff('w-2')]).toEqual([true, false])
+    const told = await runCommand(createStatusCommand({ connect, clock }), 'status')
+    expect(told.out).toContain('\nFencing   node w-1 is taken out for a reboot (nodedisruption/reboot-1) and protected')
+    const explained = await runCommand(createExplainCommand({ connect, clock }), 'explain', 'node/w-1')
+    expect(explained.out).toContain(
+      'this node: may not be fenced now: nodedisruption/reboot-1 takes it out for a reboot',
+    )
   } finally {
     const stopped = demo.stop()
     await clock.advance(1_000)

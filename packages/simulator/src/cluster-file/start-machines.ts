@@ -11,10 +11,12 @@ import { customResourceDefinitions, namespaces } from '@cofferdam/kubernetes/api
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
+import { openTools } from '../world/actor.ts'
 import { createBudgetHealthCheck, type Remediator } from '../world/machines/budget-health-check.ts'
-import { machineKinds } from '../world/machines/machine-kinds.ts'
+import { type MachineApi, machineKinds } from '../world/machines/machine-kinds.ts'
 import { createModernHealthChecks } from '../world/machines/modern-health-checks.ts'
 import { createNodeHealthCheck } from '../world/machines/node-health-check.ts'
+import { powerCycle } from '../world/machines/power-cycle.ts'
 import { createSimulatedMachines } from '../world/machines/simulated-machines.ts'
 import type { World } from '../world/start-world.ts'
 import { buildHealthCheck } from './build-health-check.ts'
@@ -47,9 +49,10 @@ export async function startMachines(
   ports: MachinePorts,
 ): Promise<RunningMachines> {
   const { api, clock, random, world, leaseAccess } = ports
+  await seedKinds(api, machines, leaseAccess)
+  if (machines.api === 'none') return startNodesAlone(machines, ceph, ports)
   const kinds = machineKinds(machines.api)
   const { namespace } = kinds
-  await seedKinds(api, machines, leaseAccess)
   if (ceph !== undefined) await placeBudget(api, ceph, namespace)
   const tools = { api, clock, random, views: world.views }
   const simulated = createSimulatedMachines(
@@ -64,10 +67,13 @@ export async function startMachines(
   await simulated.seeded
   const check = buildHealthCheck(machines, namespace)
   if (check !== undefined) await createOnce(api, check.type, check.object)
-  const remediator = startRemediator(machines, {
-    ...tools,
-    powerCycle: (node) => simulated.controls.powerCycle(node),
-  })
+  const remediator = startRemediator(
+    { ...machines, api: machines.api },
+    {
+      ...tools,
+      powerCycle: (node) => simulated.controls.powerCycle(node),
+    },
+  )
   const wanted = machines.sets.reduce((count, { nodes }) => count + nodes.length, 0)
   return {
     async observeMissing() {
@@ -79,6 +85,32 @@ export async function startMachines(
     stop() {
       remediator?.stop()
       simulated.stop()
+    },
+  }
+}
+
+/** Nodes without machines behind them, and who reboots sick ones. */
+async function startNodesAlone(
+  machines: MachinesDescription,
+  ceph: ClusterDescription['ceph'],
+  { api, clock, random, world }: MachinePorts,
+): Promise<RunningMachines> {
+  const ports = { api, clock, random, views: world.views }
+  const check = buildHealthCheck({ ...machines, api: 'openshift' }, '')
+  if (check !== undefined) await createOnce(api, check.type, check.object)
+  const tools = openTools('power-switch', ports)
+  const downSeconds = machines.pace.rebootSeconds
+  const remediator =
+    check &&
+    createNodeHealthCheck({
+      ...ports,
+      powerCycle: (node) => powerCycle(tools, world.kubelet, { node, downSeconds, isKept: () => true }),
+    })
+  return {
+    observeMissing: async () => (ceph === undefined ? [] : missingBudget(api, ceph)),
+    stop() {
+      remediator?.stop()
+      tools.stop()
     },
   }
 }
@@ -104,18 +136,20 @@ async function seedKinds(
   leaseAccess: readonly KubeObject[],
 ): Promise<void> {
   const hasNodeChecks = healthCheck?.style === 'node'
-  const definitions = [
-    ...(kind === 'openshift' ? openshiftMachineDefinitions() : clusterApiDefinitions()),
-    ...(hasNodeChecks ? [nodeHealthCheckDefinition()] : []),
-  ]
+  const definitions = [...machineDefinitionsOf(kind), ...(hasNodeChecks ? [nodeHealthCheckDefinition()] : [])]
   for (const definition of definitions) await createOnce(api, customResourceDefinitions, definition)
   if (!hasNodeChecks) return
   await createOnce(api, namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: medik8sLeaseNamespace } })
   for (const object of leaseAccess) await createOnce(api, object.kind === 'Role' ? roles : roleBindings, object)
 }
 
+function machineDefinitionsOf(api: MachinesDescription['api']): KubeObject[] {
+  if (api === 'none') return []
+  return api === 'openshift' ? openshiftMachineDefinitions() : clusterApiDefinitions()
+}
+
 function startRemediator(
-  { api, healthCheck }: MachinesDescription,
+  { api, healthCheck }: Pick<MachinesDescription, 'healthCheck'> & { readonly api: MachineApi },
   ports: Parameters<typeof createBudgetHealthCheck>[0],
 ): Remediator | undefined {
   if (healthCheck === undefined) return undefined

@@ -1,3 +1,4 @@
+import type { DrainLockSettings } from '../../ledger/rules/drain-lock-settings.ts'
 import type { Capability, OpenCapability } from '../capability.ts'
 import type { CephCapabilityPorts, ReadPorts } from '../ports.ts'
 import { shown } from '../shown.ts'
@@ -11,11 +12,16 @@ import { answerFencing } from './view/fencing-answer.ts'
 import { fencingLines, fencingSummaryLines } from './view/fencing-text.ts'
 import { summarizeFencing } from './view/summarize-fencing.ts'
 
+interface FencingCapabilityPorts extends CephCapabilityPorts {
+  readonly drainLock: Pick<DrainLockSettings, 'plannedOutageMs'>
+}
+
 interface FencingReadPorts extends ReadPorts, FencingQuestion {}
 
 export const fencing = {
   name: 'fencing',
-  summary: 'Lets automatic remediation fence one storage machine at a time, and only on clean data.',
+  summary:
+    'Lets automatic remediation fence one storage machine at a time, only on clean data, and no node that is rebooted on plan.',
   controllers: [{ name: 'fencing', rights: fencingPermissions }],
   shows: [
     shown({
@@ -31,9 +37,9 @@ export const fencing = {
     const metrics = createFencingMetrics(registry)
     return (ports) => open(ports, metrics)
   },
-} as const satisfies Capability<CephCapabilityPorts, FencingReadPorts>
+} as const satisfies Capability<FencingCapabilityPorts, FencingReadPorts>
 
-function open(ports: CephCapabilityPorts, metrics: ReturnType<typeof createFencingMetrics>): OpenCapability {
+function open(ports: FencingCapabilityPorts, metrics: ReturnType<typeof createFencingMetrics>): OpenCapability {
   const { api, clock, events, cephViews, ask, ledger } = ports
   return {
     controllers: {
@@ -44,6 +50,7 @@ function open(ports: CephCapabilityPorts, metrics: ReturnType<typeof createFenci
           views: openFencingViews(ports),
           decisions: ask.cephDecisions(),
           ledger: ledger(),
+          plannedOutageMs: ports.drainLock.plannedOutageMs,
           reports: { events: events.scoped(), show: (decision, seen) => metrics.show(decision, seen) },
         }),
     },

@@ -13,8 +13,10 @@ export async function suggestMachines(
   calledAs: string,
 ): Promise<Suggestion[]> {
   if (description?.healthCheck === undefined) return []
-  const [machines, pods] = await Promise.all([api.list(machineKinds(description.api).machines), api.list(podType)])
   const { after } = description.healthCheck
+  const pods = await api.list(podType)
+  if (description.api === 'none') return suggestNodeFence({ pods: pods.items, after }, { calledAs })
+  const machines = await api.list(machineKinds(description.api).machines)
   return suggestFence({ machines: machines.items, pods: pods.items, after }, { calledAs })
 }
 
@@ -27,9 +29,7 @@ export function suggestFence(
   }: { readonly machines: readonly Machine[]; readonly pods: readonly Pod[]; readonly after: number },
   { calledAs }: Pick<Choice, 'calledAs'>,
 ): Suggestion[] {
-  const withOsds = new Set(
-    pods.flatMap(({ metadata, spec }) => (metadata.labels?.['app'] === 'rook-ceph-osd' ? (spec.nodeName ?? []) : [])),
-  )
+  const withOsds = nodesWithOsds(pods)
   const chosen = machines
     .map(({ metadata, status }) => ({ namespace: metadata.namespace ?? '', node: status?.nodeRef?.name ?? '' }))
     .filter(({ node }) => withOsds.has(node))
@@ -47,4 +47,30 @@ export function suggestFence(
       ],
     },
   ]
+}
+
+/** The same where whoever fences knows nodes alone. */
+function suggestNodeFence(
+  { pods, after }: { readonly pods: readonly Pod[]; readonly after: number },
+  { calledAs }: Pick<Choice, 'calledAs'>,
+): Suggestion[] {
+  const node = [...nodesWithOsds(pods)].sort().at(-1)
+  if (node === undefined) return []
+  return [
+    {
+      says: `Switch ${node} off, as if it had died: when it has not been Ready for ${after} s it is rebooted, and no other node with OSDs is until all data is clean again`,
+      lines: [
+        `kubectl annotate node ${node} cofferdam.io/power=off`,
+        `${calledAs} explain node/${node}`,
+        'kubectl get nodehealthchecks,leases -A',
+        `${calledAs} status`,
+      ],
+    },
+  ]
+}
+
+function nodesWithOsds(pods: readonly Pod[]): ReadonlySet<string> {
+  return new Set(
+    pods.flatMap(({ metadata, spec }) => (metadata.labels?.['app'] === 'rook-ceph-osd' ? (spec.nodeName ?? []) : [])),
+  )
 }

@@ -1,10 +1,11 @@
+import { durationText } from '@cofferdam/kubernetes/api/duration.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
 import type { BreakGlass } from '../../ledger/rules/break-glass.ts'
 import { addNodeFlags, type NodeFlags } from '../choose-nodes.ts'
-import { durationOption, durationText, parseDurationFlag, parseWaitFlag } from '../parse-duration-flag.ts'
+import { durationOption, parseDurationFlag, parseWaitFlag } from '../parse-duration-flag.ts'
 import type { WantedDisruption } from './drain-request.ts'
 
 export interface DrainFlags extends NodeFlags {
@@ -13,6 +14,7 @@ export interface DrainFlags extends NodeFlags {
   readonly requester?: string
   readonly fallbackAfter?: number
   readonly deadline?: number
+  readonly returnWithin?: number
   readonly skipDrain: boolean
   readonly force?: boolean
   readonly deleteEmptydirData?: boolean
@@ -48,6 +50,11 @@ export function addDrainFlags(command: Command): void {
       parseDurationFlag,
     )
     .option('--deadline <duration>', 'abandon the request if it is not done by then', parseDurationFlag)
+    .option(
+      '--return-within <duration>',
+      'how long a reboot may take; for so long the node is protected from remediation',
+      parseDurationFlag,
+    )
     .option('--no-skip-drain', 'evict the pods that ask to stay, too')
     .option('--force', 'evict pods that no controller creates again, too')
     .option('--delete-emptydir-data', 'evict pods with emptyDir volumes, too; that deletes their data')
@@ -125,7 +132,7 @@ export function askedBy(
   flags: DrainFlags,
   { requester, nowMs }: { readonly requester: () => string; readonly nowMs: number },
 ): AskedOfNodes {
-  const { reason, requester: by = requester(), fallbackAfter, deadline, gracePeriod } = flags
+  const { reason, requester: by = requester(), fallbackAfter, deadline, returnWithin, gracePeriod } = flags
   const breakGlass = brokenGlass(flags, { by, nowMs })
   return {
     intent: intents[flags.intent],
@@ -140,6 +147,7 @@ export function askedBy(
     ...(reason === undefined ? {} : { reason }),
     ...(fallbackAfter === undefined ? {} : { fallbackAfter: durationText(fallbackAfter) }),
     ...(deadline === undefined ? {} : { deadline: rfc3339(nowMs + deadline) }),
+    ...(returnWithin === undefined ? {} : { returnWithin: durationText(returnWithin) }),
     ...(breakGlass === undefined ? {} : { breakGlass }),
   }
 }

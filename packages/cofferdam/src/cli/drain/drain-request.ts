@@ -27,6 +27,7 @@ export interface WantedDisruption {
   readonly gracePeriodSeconds?: number
   readonly fallbackAfter?: string
   readonly deadline?: string
+  readonly returnWithin?: string
   readonly breakGlass?: BreakGlass
   readonly nowMs: number
 }
@@ -134,6 +135,7 @@ export function buildRequest(wanted: WantedDisruption): NodeDisruption {
       ...(reason === undefined ? {} : { reason }),
       ...(fallbackAfter === undefined ? {} : { fallbackAfter }),
       ...(deadline === undefined ? {} : { deadline }),
+      ...(wanted.returnWithin === undefined ? {} : { returnWithin: wanted.returnWithin }),
     },
   }
 }

@@ -1,3 +1,4 @@
+import { durationText } from '@cofferdam/kubernetes/api/duration.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
@@ -9,7 +10,7 @@ import { decideLock } from '../../ledger/rules/ask-lock.ts'
 import { observeSettings } from '../../ledger/store/observe-settings.ts'
 import { type CliCommand, exitCodes } from '../command.ts'
 import type { Connect } from '../connect.ts'
-import { durationText, parseDurationFlag } from '../parse-duration-flag.ts'
+import { parseDurationFlag } from '../parse-duration-flag.ts'
 import { annotateBudget, type LockFacts, lockFacts, observeLocks, recordEvent, untilWritten } from './lock-observe.ts'
 import { parseLockSubject } from './lock-subject.ts'
 

@@ -17,7 +17,12 @@ function parse(...argv: string[]): DrainLockFlags | string {
 describe('flags of the drain lock', () => {
   it('left out mean what the documents say', () => {
     expect(drainLockOptions(parse() as DrainLockFlags, { isInPod: false })).toEqual({
-      drainLock: { mode: 'reserve', minTolerationMs: 900_000, fallbackAfterMs: 1_800_000 },
+      drainLock: {
+        mode: 'reserve',
+        minTolerationMs: 900_000,
+        fallbackAfterMs: 1_800_000,
+        plannedOutageMs: 3_600_000,
+      },
       appLocks: { maxTtlMs: 14_400_000, maxHoldMs: 43_200_000, maxPerNamespace: 5 },
     })
   })

@@ -1,3 +1,4 @@
+import { durationText } from '@cofferdam/kubernetes/api/duration.ts'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { guardPort } from '../../deploy/operator-manifests.ts'
 import { defaultAppLockPolicy } from '../../ledger/rules/app-lock.ts'
@@ -5,13 +6,14 @@ import type { DrainLockSettings } from '../../ledger/rules/drain-lock-settings.t
 import { defaultDrainLockSettings } from '../../ledger/rules/drain-lock-settings.ts'
 import { guardAt } from '../../operator/guard.ts'
 import type { OperatorOptions } from '../../operator/options.ts'
-import { durationText, parseDurationFlag } from '../parse-duration-flag.ts'
+import { parseDurationFlag } from '../parse-duration-flag.ts'
 import { parsePort, parseWhole } from '../parse-number.ts'
 
 export interface DrainLockFlags {
   readonly drainLockMode: DrainLockSettings['mode']
   readonly minToleration: number
   readonly fallbackAfter: number
+  readonly plannedOutage: number
   readonly maxLock: number
   readonly maxHold: number
   readonly locksPerNamespace: number
@@ -23,7 +25,7 @@ export interface DrainLockFlags {
 }
 
 export function configureDrainLock(command: Command): void {
-  const { mode, minTolerationMs, fallbackAfterMs } = defaultDrainLockSettings
+  const { mode, minTolerationMs, fallbackAfterMs, plannedOutageMs } = defaultDrainLockSettings
   const { maxTtlMs, maxHoldMs, maxPerNamespace } = defaultAppLockPolicy
   const duration = (flags: string, says: string, ms: number) =>
     new Option(flags, says).argParser(parseDurationFlag).default(ms, durationText(ms))
@@ -41,6 +43,13 @@ export function configureDrainLock(command: Command): void {
         '--fallback-after <duration>',
         'when a request that cannot have all locks drains without them',
         fallbackAfterMs,
+      ),
+    )
+    .addOption(
+      duration(
+        '--planned-outage <duration>',
+        'how long a node may be away for its reboot before remediators may fence it',
+        plannedOutageMs,
       ),
     )
     .addOption(duration('--max-lock <duration>', 'how long an owner may lock a budget at a time', maxTtlMs))
@@ -76,7 +85,12 @@ export function drainLockOptions(
   const isGuard = flags.guard ?? (isInPod || guardUrl !== undefined)
   const guard = guardAt({ port: flags.guardPort, ...(guardUrl === undefined ? {} : { url: guardUrl }) })
   return {
-    drainLock: { mode: drainLockMode, minTolerationMs: minToleration, fallbackAfterMs: fallbackAfter },
+    drainLock: {
+      mode: drainLockMode,
+      minTolerationMs: minToleration,
+      fallbackAfterMs: fallbackAfter,
+      plannedOutageMs: flags.plannedOutage,
+    },
     appLocks: { maxTtlMs: maxLock, maxHoldMs: maxHold, maxPerNamespace: locksPerNamespace },
     ...(isGuard ? { guard: { ...guard, guardsDeletions: flags.guardDeletions === true } } : {}),
   }

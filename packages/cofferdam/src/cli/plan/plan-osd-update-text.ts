@@ -1,8 +1,8 @@
+import { durationText } from '@cofferdam/kubernetes/api/duration.ts'
 import type { OtherWays } from '../../capabilities/osd-update/domain/compare-ways.ts'
 import type { LowerBound } from '../../capabilities/osd-update/domain/lower-bound.ts'
 import type { BlockedOsd } from '../../safety/slack-hypergraph-blocks.ts'
 import type { Paint } from '../../shared/paint.ts'
-import { durationText } from '../parse-duration-flag.ts'
 import { renderTable } from '../table.ts'
 
 /** What `-o json` prints; its fields are documented and stay. */

@@ -12,11 +12,13 @@ import type { FencingView } from '../../capabilities/fencing/view/fencing-view.t
 import type { Ledger } from '../../ledger/rules/ledger.ts'
 import { openReader } from '../../observe/reader.ts'
 import type { Attendance } from '../../shared/attendance.ts'
+import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
 import type { Observed } from '../../shared/observed.ts'
 import type { StorageView } from '../../shared/storage-view.ts'
 
 /** What is in the cluster, and what is on record of it. */
-export interface FencingSeen extends Omit<FencingObjects, 'clusters'> {
+export interface FencingSeen extends Omit<FencingObjects, 'clusters' | 'reboots'> {
+  readonly requests?: readonly NodeDisruption[]
   readonly cephClusters: readonly CephCluster[]
   readonly osdDeployments: readonly Deployment[]
   readonly osdPods: readonly Pod[]
@@ -36,6 +38,7 @@ export async function viewListedFencing(seen: FencingSeen): Promise<FencingView 
     'nodehealthchecks.remediation.medik8s.io': seen.nodeHealthChecks,
     'machinedisruptionbudgets.healthchecking.openshift.io': seen.budgets,
     'cephclusters.ceph.rook.io': seen.cephClusters,
+    'nodedisruptions.cofferdam.io': seen.requests,
     'leases.coordination.k8s.io': seen.leases,
     'nodes.': seen.nodes,
     'namespaces.':

@@ -8,6 +8,8 @@ export interface DrainLockSettings {
   readonly minTolerationMs: number
   /** For requests that do not say: 30 minutes. */
   readonly fallbackAfterMs: number
+  /** How long a node may be away for its reboot before remediators may take it, for requests that do not say: one hour. */
+  readonly plannedOutageMs: number
   /** How far ahead a reservation is dated; it is renewed at half of it. Default 10 minutes. */
   readonly reservationMs: number
   /** Longer than any request to the API server takes. Default 75 s. */
@@ -20,6 +22,7 @@ export const defaultDrainLockSettings: DrainLockSettings = {
   mode: 'reserve',
   minTolerationMs: 15 * 60_000,
   fallbackAfterMs: 30 * 60_000,
+  plannedOutageMs: 60 * 60_000,
   reservationMs: 10 * 60_000,
   settleMs: 75_000,
   renewMs: 20_000,

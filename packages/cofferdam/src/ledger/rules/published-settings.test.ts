@@ -35,7 +35,17 @@ describe('the settings that the operator publishes', () => {
     expect(parseSettings(settingsText({ ...settings, trust }))).toEqual(known({ ...settings, trust }))
   })
 
+  it('say how long a planned outage may last, and are read without it as an earlier version wrote them', () => {
+    const drainLock = { ...settings.drainLock, plannedOutageMs: 7_200_000 }
+    expect(parseSettings(changed({ plannedOutageSeconds: 7_200 }))).toEqual(known({ ...settings, drainLock }))
+    expect(parseSettings(settingsText({ ...settings, drainLock }))).toEqual(known({ ...settings, drainLock }))
+  })
+
   const cases: Record<string, { given: string | undefined; why: string }> = {
+    'a planned outage that is no number is unknown, and not taken for none': {
+      given: changed({ plannedOutageSeconds: '1h' }),
+      why: `${unreadable} "plannedOutageSeconds" is no number of 0 or more`,
+    },
     'clusters that are no list are unknown, and not taken for none': {
       given: changed({ ...trusting, cephClusters: 'rook-ceph/rook-ceph' }),
       why: `${unreadable} "cephClusters", "ownOsds" and "growOsds" are no lists of names`,

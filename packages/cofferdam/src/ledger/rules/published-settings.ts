@@ -8,7 +8,8 @@ import type { DrainLockSettings } from './drain-lock-settings.ts'
 export const settingsAnnotation = 'cofferdam.io/settings'
 
 export interface PublishedSettings {
-  readonly drainLock: Pick<DrainLockSettings, 'mode' | 'minTolerationMs' | 'fallbackAfterMs'>
+  readonly drainLock: Pick<DrainLockSettings, 'mode' | 'minTolerationMs' | 'fallbackAfterMs'> &
+    Partial<Pick<DrainLockSettings, 'plannedOutageMs'>>
   readonly appLocks: AppLockPolicy
   /** Absent where an operator of an earlier version published them. */
   readonly trust?: CephTrust
@@ -26,6 +27,7 @@ export function settingsText({ drainLock, appLocks, trust }: PublishedSettings):
     maxLockSeconds: appLocks.maxTtlMs / 1000,
     maxHoldSeconds: appLocks.maxHoldMs / 1000,
     locksPerNamespace: appLocks.maxPerNamespace,
+    ...(drainLock.plannedOutageMs !== undefined && { plannedOutageSeconds: drainLock.plannedOutageMs / 1000 }),
     ...(trust !== undefined && {
       cephClusters: trust.named,
       ownOsds: trust.own,
@@ -51,11 +53,20 @@ export function parseSettings(text: string | undefined): Observed<PublishedSetti
   const numbers = numberFields.map((field) => fields[field])
   const wrong = numberFields.find((_, index) => !isCount(numbers[index]))
   if (wrong !== undefined) return unreadable(`"${wrong}" is no number of 0 or more`)
+  const { plannedOutageSeconds } = fields
+  if (plannedOutageSeconds !== undefined && !isCount(plannedOutageSeconds)) {
+    return unreadable('"plannedOutageSeconds" is no number of 0 or more')
+  }
   const trust = trustIn(fields)
   if (trust === 'unreadable') return unreadable('"cephClusters", "ownOsds" and "growOsds" are no lists of names')
   const [minToleration, fallbackAfter, maxLock, maxHold, maxPerNamespace] = numbers as FiveNumbers
   return known({
-    drainLock: { mode, minTolerationMs: minToleration * 1000, fallbackAfterMs: fallbackAfter * 1000 },
+    drainLock: {
+      mode,
+      minTolerationMs: minToleration * 1000,
+      fallbackAfterMs: fallbackAfter * 1000,
+      ...(plannedOutageSeconds !== undefined && { plannedOutageMs: plannedOutageSeconds * 1000 }),
+    },
     appLocks: { maxTtlMs: maxLock * 1000, maxHoldMs: maxHold * 1000, maxPerNamespace },
     ...(trust !== undefined && { trust }),
   })

@@ -78,6 +78,11 @@ export const nodeDisruptionSpec = z.object({
     .optional()
     .describe('If not all locks are acquired within this time of being first in the queue, every pod is evicted.'),
   deadline: time().optional().describe('The request is abandoned at this time.'),
+  returnWithin: duration()
+    .optional()
+    .describe(
+      'How long the node may be away for its reboot. For so long it is protected from remediation; one hour unless the operator is set otherwise.',
+    ),
   ttlSecondsAfterFinished: z
     .int()
     .min(0)

@@ -316,7 +316,7 @@ describe('the settings of the operator', () => {
     return metadata.annotations?.['cofferdam.io/settings']
   }
   const text =
-    '{"mode":"reserve","minTolerationSeconds":900,"fallbackAfterSeconds":1800,"maxLockSeconds":14400,"maxHoldSeconds":43200,"locksPerNamespace":5}'
+    '{"mode":"reserve","minTolerationSeconds":900,"fallbackAfterSeconds":1800,"maxLockSeconds":14400,"maxHoldSeconds":43200,"locksPerNamespace":5,"plannedOutageSeconds":3600}'
   const annotate = ({ api }: Awaited<ReturnType<typeof open>>, settings: string | null) => {
     const body = { metadata: { annotations: { 'cofferdam.io/settings': settings } } }
     return api.patch(disruptionLedgers, { name: ledgerName }, { type: 'merge', body })

@@ -83,6 +83,19 @@ const rows: Record<string, { given: Given; then: string[] }> = {
     given: { underWay: { deadline: '2026-01-01T12:00:00Z' }, asked: { deadline: '2026-01-01T12:05:00Z' } },
     then: [],
   },
+  'a reboot that takes long is not covered by one that has less time: its Machine would be fenced in the middle of it':
+    {
+      given: { underWay: { returnWithin: '1h' }, asked: { returnWithin: '4h' } },
+      then: ['returnWithin: 1h, 4h'],
+    },
+  'a reboot that takes long is not covered where only the operator says how long it may take': {
+    given: { asked: { returnWithin: '4h' } },
+    then: ['returnWithin: not set, 4h'],
+  },
+  'a reboot is covered by one that has as much time': {
+    given: { underWay: { returnWithin: '4h' }, asked: { returnWithin: '240m' } },
+    then: [],
+  },
   'a request that is being cancelled covers nothing: the node is given back, and its pods run': {
     given: { deleted: true, status: { phase: 'Drained' } },
     then: ['phase: being cancelled, a new drain'],

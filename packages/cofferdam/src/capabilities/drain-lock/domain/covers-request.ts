@@ -6,7 +6,7 @@ import type { PodLoss } from './snapshot.ts'
 /** What somebody asks of a drain, in the words of a request. */
 export type AskedOfDrain = Pick<
   NodeDisruption['spec'],
-  'intent' | 'honourSkipDrain' | 'gracePeriodSeconds' | 'fallbackAfter' | 'deadline'
+  'intent' | 'honourSkipDrain' | 'gracePeriodSeconds' | 'fallbackAfter' | 'deadline' | 'returnWithin'
 > & {
   readonly accepts: readonly PodLoss[]
 }
@@ -49,7 +49,17 @@ export function differencesFrom(underWay: NodeDisruption, asked: AskedOfDrain): 
     differs('fallbackAfter', spec.fallbackAfter, asked.fallbackAfter)
   }
   if (isLater(spec.deadline, asked.deadline, parseRfc3339)) differs('deadline', spec.deadline, asked.deadline)
+  // Where the request does not say, the operator does, and that may be too short.
+  const { returnWithin } = asked
+  if (spec.intent === 'Reboot' && returnWithin !== undefined && !isAsLong(spec.returnWithin, returnWithin)) {
+    differs('returnWithin', spec.returnWithin, returnWithin)
+  }
   return differences
+}
+
+function isAsLong(has: string | undefined, asked: string): boolean {
+  const [given, wanted] = [has === undefined ? undefined : parseDuration(has), parseDuration(asked)]
+  return wanted === undefined || (given !== undefined && given >= wanted)
 }
 
 /** Fails closed: what cannot be read, or is not set, is later than anything asked for. */

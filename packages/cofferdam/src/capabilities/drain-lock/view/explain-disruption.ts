@@ -34,6 +34,8 @@ export interface DisruptionAnswer {
   readonly gracePeriodSeconds?: number
   readonly fallbackAfter?: string
   readonly deadline?: string
+  /** How long the node may be away for its reboot. */
+  readonly returnWithin?: string
   readonly breakGlass?: { readonly by: string; readonly reason: string; readonly until: string }
   /** Somebody deleted it; what it did is being undone. */
   readonly isCancelled: boolean
@@ -91,6 +93,7 @@ export function explainDisruption(disruption: NodeDisruption): DisruptionAnswer 
     ...optional('gracePeriodSeconds', spec.gracePeriodSeconds),
     ...optional('fallbackAfter', spec.fallbackAfter),
     ...optional('deadline', spec.deadline),
+    ...optional('returnWithin', spec.returnWithin),
     ...(breakGlass === undefined
       ? {}
       : { breakGlass: { by: breakGlass.by, reason: breakGlass.reason, until: rfc3339(breakGlass.untilMs) } }),

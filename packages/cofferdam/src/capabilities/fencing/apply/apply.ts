@@ -103,6 +103,8 @@ export function fencingPerformers(
         return announceBudget(step)
       case 'open-budget':
         return writeStatus(step.wanted)
+      case 'note-outage':
+        return writes.noteOutage(step.note)
       case 'note-budget':
         return noteBudget(step)
       case 'shut-budget':

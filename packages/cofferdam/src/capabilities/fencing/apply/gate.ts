@@ -34,15 +34,24 @@ export function createFenceGate({
     const { isManaged, budgetNamespace } = parseFencingSettings(cluster)
     if (!isManaged) return known('closed')
     const all = [...clusters.list()].map(({ metadata }) => ({ ...metadata, namespace: metadata.namespace ?? '' }))
-    const key = { namespace: budgetNamespace, name: machineBudgetNames(all).get(`${namespace}/${name}`) ?? '' }
-    if (key.name === '') return known('closed')
-    try {
-      return known(gateOf(await api.get(machineDisruptionBudgets, key, { signal }), domain))
-    } catch (error) {
-      if (hasReason(error, 'NotFound')) return known('closed')
-      signal.throwIfAborted()
-      return unknown(error instanceof Error ? error.message : String(error))
+    const budgetName = machineBudgetNames(all).get(`${namespace}/${name}`)
+    if (budgetName === undefined) return known('closed')
+    // Where there are no Machines it is beside its cluster.
+    const places = [budgetNamespace, parseFencingSettings(cluster, false).budgetNamespace]
+    const states: FenceGateState[] = []
+    for (const place of new Set(places)) {
+      try {
+        const key = { namespace: place, name: budgetName }
+        states.push(gateOf(await api.get(machineDisruptionBudgets, key, { signal }), domain))
+      } catch (error) {
+        if (hasReason(error, 'NotFound')) continue
+        signal.throwIfAborted()
+        return unknown(error instanceof Error ? error.message : String(error))
+      }
     }
+    return known(
+      states.find((state) => state === 'fence under way') ?? states.find((state) => state === 'open') ?? 'closed',
+    )
   }
   return {
     observe,

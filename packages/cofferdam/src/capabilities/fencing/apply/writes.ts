@@ -1,5 +1,6 @@
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { Lease } from '@cofferdam/kubernetes/api/core.ts'
+import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import {
   type Machine,
   type MachineDisruptionBudget,
@@ -10,6 +11,7 @@ import {
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyOf, keyText, type ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { leases } from '@cofferdam/kubernetes/api/resources.ts'
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
@@ -19,6 +21,7 @@ import { buildLabelPatch } from '../domain/label-patch.ts'
 import { marks } from '../domain/marks.ts'
 import { buildNodeLease, nodeLeaseName } from '../domain/node-lease.ts'
 import { marksOf } from '../domain/parse-machine.ts'
+import type { OutageNote } from '../domain/planned-outages.ts'
 import type { KindView } from '../observe/kind-view.ts'
 import type { FencingViews } from '../observe/observe.ts'
 
@@ -91,6 +94,13 @@ export class FencingWrites {
         )
       }
     }
+  }
+
+  async noteOutage({ request, awaySinceMs }: OutageNote): Promise<void> {
+    const awaySince = awaySinceMs === undefined ? null : rfc3339(awaySinceMs)
+    await this.#patch(this.#ports.views.requests, { name: request }, ({ metadata: { resourceVersion } }) => ({
+      metadata: { resourceVersion, annotations: { [marks.awaySince]: awaySince } },
+    }))
   }
 
   budget(key: { readonly namespace: string; readonly name: string }): MachineDisruptionBudget | undefined {
@@ -176,7 +186,7 @@ export class FencingWrites {
   async #patch<T extends KubeObject>(
     view: KindView<T>,
     key: { readonly namespace?: string; readonly name: string },
-    build: (seen: T) => ReturnType<typeof buildGatePatch>,
+    build: (seen: T) => JsonObject | undefined,
   ): Promise<boolean> {
     const seen = this.#seen(view, key)
     const body = seen === undefined ? undefined : build(seen)

@@ -1,3 +1,4 @@
+import { machineDisruptionBudgets } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import { events } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { afterEach, describe, expect, it } from 'vitest'
@@ -95,11 +96,19 @@ describe('the machine budget of a Ceph cluster', () => {
     expect((await fixture.machine('workers-1')).metadata.annotations ?? {}).toEqual({})
   })
 
-  it('is not made where there is no kind of Machine', async () => {
+  it('is not made where there is nothing to fence', async () => {
+    await open({ without: ['machine.openshift.io', 'nodehealthchecks'] })
+    fixture.operate()
+    await fixture.seconds(60)
+    expect((await fixture.api.list(machineDisruptionBudgets)).items).toEqual([])
+  })
+
+  it('is beside its cluster where nodes are fenced without Machines: their namespace is not there', async () => {
     await open({ without: ['machine.openshift.io'] })
     fixture.operate()
     await fixture.seconds(60)
-    expect(await fixture.budgetLine()).toBe('none')
+    const { items } = await fixture.api.list(machineDisruptionBudgets)
+    expect(items.map(({ metadata }) => metadata.namespace)).toEqual(['rook-ceph'])
   })
 
   it('is told to be missing where its kind is not installed, and nothing may be fenced', async () => {

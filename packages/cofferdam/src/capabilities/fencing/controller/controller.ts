@@ -51,6 +51,7 @@ export const fencingPermissions: readonly Permission[] = [
     grantedBy: 'medik8s',
     verbs: ['list', 'watch', 'create', 'update', 'delete'],
   },
+  { group: 'cofferdam.io', resource: 'nodedisruptions', verbs: ['list', 'watch', 'patch'] },
   ...ledgerPermissions,
   { group: 'cofferdam.io', resource: 'disruptionledgers', verbs: ['list', 'watch'] },
   { group: '', resource: 'events', verbs: ['create'] },

@@ -45,7 +45,7 @@ export class RemediatorListeners {
 }
 
 /** OpenShift's health checks say nothing of a pause: there, that somebody counts machines has to do. */
-function hasHeard({ kind, key }: RemediatorView, { nodeHealthChecks }: FencingObjects): boolean {
+function hasHeard({ kind, key }: RemediatorView, { nodeHealthChecks = [] }: FencingObjects): boolean {
   if (kind !== 'medik8s-nhc') return true
   return nodeHealthChecks.some(({ metadata, status }) => metadata.name === key && status?.phase === 'Paused')
 }

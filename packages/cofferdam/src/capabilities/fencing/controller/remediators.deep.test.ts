@@ -9,6 +9,7 @@ import { leases, namespaces } from '@cofferdam/kubernetes/api/resources.ts'
 import { createModernHealthChecks } from '@cofferdam/simulator/world/machines/modern-health-checks.ts'
 import { createNodeHealthCheck } from '@cofferdam/simulator/world/machines/node-health-check.ts'
 import { afterEach, describe, expect, it } from 'vitest'
+import { pauseRequest } from '../domain/marks.ts'
 import { type FencingFixture, type FencingFixtureOptions, openFencingFixture } from '../testing/fencing-fixture.ts'
 
 let fixture: FencingFixture
@@ -74,7 +75,7 @@ describe('medik8s', () => {
     await sickenTwo()
     await fixture.seconds(180)
     const paused = await fixture.api.get(nodeHealthChecks, { name: 'all' })
-    expect(paused.spec?.pauseRequests).toEqual(['upgrade of the week', 'cofferdam: storage cannot spare a node now'])
+    expect(paused.spec?.pauseRequests).toEqual(['upgrade of the week', pauseRequest])
     expect(await fixture.toldAbout('all')).toEqual(before)
     await recover()
     const resumed = await fixture.api.get(nodeHealthChecks, { name: 'all' })

@@ -122,7 +122,7 @@ async function scenario(fixture: FencingFixture): Promise<unknown> {
   return told
 }
 
-/** Other stories need them: those of Cluster API and of pauses, of what comes after the start, and of drains that wait. */
+/** Other stories need them: those of Cluster API and of pauses, of what comes after the start, of drains that wait, and of reboots. */
 const shownElsewhere = [
   'watch /namespaces  ',
   'watch cluster.x-k8s.io/machines  ',
@@ -131,6 +131,7 @@ const shownElsewhere = [
   'watch remediation.medik8s.io/nodehealthchecks  ',
   'patch remediation.medik8s.io/nodehealthchecks  ',
   'get healthchecking.openshift.io/machinedisruptionbudgets  ',
+  'patch cofferdam.io/nodedisruptions  ',
 ]
 
 const key = ({ group, resource, names, namespace }: Permission, verb: string) =>

@@ -1,3 +1,4 @@
+import { isHold } from './decide-gates.ts'
 import type { ClusterAnswer, FenceAnswer, FencingDecision } from './decision.ts'
 import { fenceLabelValue } from './fence-labels.ts'
 import { hookName, skipAnnotation } from './marks.ts'
@@ -17,10 +18,31 @@ export function asWritten(snapshot: FencingSnapshot, decision: FencingDecision):
     clusters: decision.clusters.map((answer) => clusterAsWritten(snapshot, answer)),
     nodes: decision.nodes.map((answer) => {
       const machine = machines.get(answer.node)
+      if (answer.reason === 'PlannedOutage') return plannedAsWritten(snapshot, decision, answer, machine)
       const pending = answer.reason === 'FenceUnderWay' || !answer.mayFence ? undefined : pendingFor(snapshot, machine)
       return pending === undefined ? answer : { ...answer, ...pending }
     }),
   }
+}
+
+/** A gate that was decided and is not there yet protects nothing. */
+function plannedAsWritten(
+  { remediators }: FencingSnapshot,
+  { gates }: FencingDecision,
+  answer: FenceAnswer,
+  machine: MachineView | undefined,
+): FenceAnswer {
+  const watching = new Set(
+    remediators.flatMap(({ key, nodes }) => (nodes?.includes(answer.node) === false ? [] : [key])),
+  )
+  const isMissing = gates.filter(isHold).some((gate) => {
+    if ('node' in gate) return gate.node === answer.node
+    if ('remediator' in gate) return watching.has(gate.remediator)
+    return gate.machine === machine?.name && gate.namespace === machine.namespace
+  })
+  if (!isMissing) return answer
+  const explanation = `${answer.explanation} What keeps remediators from it is not set yet: cofferdam status shows whether an operator is running.`
+  return { ...answer, explanation }
 }
 
 function clusterAsWritten({ budgets }: FencingSnapshot, answer: ClusterAnswer): ClusterAnswer {
@@ -44,7 +66,7 @@ export function pendingFor(snapshot: FencingSnapshot, machine: MachineView | und
   return {
     mayFence: false,
     reason: 'FenceReleasePending',
-    explanation: `Storage does not hold it any more, but ${kept} still keeps it from being fenced.`,
+    explanation: `Nothing holds it any more, but ${kept} still keeps it from being fenced.`,
     wayOut: 'The operator removes that next. If it stays: cofferdam status shows whether an operator is running.',
   }
 }

@@ -11,12 +11,12 @@ export interface SickNode {
   readonly clusters: readonly LabelledCluster[]
 }
 
-/** The longest sick first. */
+/** The longest sick first. A node that is rebooted on plan is none of them. */
 export function sickNodes(index: FencingIndex): SickNode[] {
   const found: SickNode[] = []
   const waiting = waitingNodes(index)
   for (const node of index.snapshot.nodes) {
-    if (node.isReady && !waiting.has(node.name)) continue
+    if ((node.isReady && !waiting.has(node.name)) || index.isPlanned(node.name)) continue
     const machine = index.machinesByNode.get(node.name)
     const { runs, unknown } = index.occupancyOf(node.name)
     const concerned = index.clusters.filter((labelled) =>

@@ -1,7 +1,8 @@
 import type { MachineDisruptionBudget } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import { budgetNotes } from './budget-notes.ts'
 import { type BudgetOfCluster, buildBudgetStatus, buildBudgetUpdate, buildNotedBudget } from './budget-update.ts'
-import type { ClusterAnswer, FencingDecision, GateChange, WantedMachineBudget } from './decision.ts'
+import { isHold } from './decide-gates.ts'
+import type { ClusterAnswer, FencingDecision, WantedMachineBudget } from './decision.ts'
 import { parseMachineBudget } from './parse-budget.ts'
 import type { BlindFencing, FencingPassSnapshot, SeenFencing } from './pass-snapshot.ts'
 import type { FencingSnapshot } from './snapshot.ts'
@@ -13,8 +14,6 @@ export interface FencingPass {
 }
 
 type Answer = ClusterAnswer & { readonly budget: WantedMachineBudget }
-
-const holding: readonly GateChange['kind'][] = ['hold-lease', 'pause', 'skip-machine', 'hook-machine']
 
 /** How soon to reconcile again for what cannot be read. */
 const blindRecheckSeconds = 5
@@ -50,7 +49,8 @@ function protect(snapshot: SeenFencing, decision: FencingDecision): FencingStep[
   for (const change of labels) {
     if (Object.keys(change.add).length > 0) steps.push({ do: 'write', what: 'add-labels', change })
   }
-  for (const change of gates) if (holding.includes(change.kind)) steps.push({ do: 'write', what: 'gate', change })
+  for (const change of gates) if (isHold(change)) steps.push({ do: 'write', what: 'gate', change })
+  for (const note of decision.outageNotes) steps.push({ do: 'write', what: 'note-outage', note })
   const answers = answersOf(decision).map((answer) => ({ answer, ...standingOf(snapshot, decision, answer) }))
   for (const { wanted, isKept } of answers) {
     steps.push({ do: 'write', what: isKept ? 'keep-budget' : 'close-budget', wanted })
@@ -82,7 +82,7 @@ function lets({ orphanBudgets, labels, gates }: FencingDecision): boolean {
   return (
     orphanBudgets.length > 0 ||
     labels.some(({ remove }) => remove.length > 0) ||
-    gates.some(({ kind }) => !holding.includes(kind))
+    gates.some((change) => !isHold(change))
   )
 }
 
@@ -134,7 +134,7 @@ function release(snapshot: SeenFencing, decision: FencingDecision): FencingStep[
     )
   }
   for (const change of labels) if (change.remove.length > 0) steps.push({ do: 'write', what: 'remove-labels', change })
-  for (const change of gates) if (!holding.includes(change.kind)) steps.push({ do: 'write', what: 'gate', change })
+  for (const change of gates) if (!isHold(change)) steps.push({ do: 'write', what: 'gate', change })
   for (const budget of orphanBudgets) steps.push({ do: 'write', what: 'delete-budget', budget })
   return [
     ...steps,

@@ -1,3 +1,5 @@
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { runsOf } from '../../../../../../test/property-runs.ts'
@@ -12,9 +14,11 @@ import {
   exampleCluster,
   exampleMachine,
   exampleNode,
+  exampleRequest,
   isSettled,
   minute,
   nodesCheck,
+  rebootsOf,
   settled,
   smallFencing,
   startMs,
@@ -65,7 +69,20 @@ const arbitraryBudget = fc.record({
   disrupted: fc.uniqueArray(fc.constantFrom('m-a', 'm-b', 'm-gone'), { maxLength: 2 }),
   record: fc.constantFrom(undefined, undefined, '{', '{}'),
 })
+const phases = ['Waiting', 'Draining', 'Drained', 'Recovering', 'Completed'] as const
+const arbitraryRequest = fc.record({
+  node: fc.constantFrom(...names),
+  phase: fc.constantFrom(...phases, 'Drained'),
+  intent: fc.constantFrom('Reboot', 'Reboot', 'Reboot', 'Remove'),
+  returnWithin: fc.constantFrom(undefined, '5m', '3h', 'nonsense'),
+  deadlineInMs: fc.constantFrom(undefined, undefined, -minute, 5 * minute),
+  notedMs: fc.constantFrom(undefined, minute, 2 * 60 * minute, -60 * minute),
+  isCancelled: fc.constantFrom(false, false, false, true),
+})
 const arbitraryWorld = fc.record({
+  requests: fc.uniqueArray(arbitraryRequest, { maxLength: 3, selector: ({ node }) => node }),
+  areRequestsKnown: fc.constantFrom(true, true, true, false),
+  hasMachines: fc.constantFrom(true, true, true, false),
   clusters: fc.array(arbitraryCluster, { maxLength: 3 }),
   machines: fc.array(arbitraryMachine, { minLength: 4, maxLength: 4 }),
   nodes: fc.array(arbitraryNode, { minLength: 4, maxLength: 4 }),
@@ -114,6 +131,42 @@ function buildMachine(drawn: Drawn['machines'][number], name: string) {
   })
 }
 
+function buildRequest(drawn: Drawn['requests'][number]) {
+  const { node, phase, intent, returnWithin, deadlineInMs, notedMs, isCancelled } = drawn
+  return exampleRequest(node, {
+    ...(notedMs === undefined ? {} : { annotations: { [marks.awaySince]: rfc3339(startMs - notedMs) } }),
+    ...(isCancelled ? { deletionTimestamp: rfc3339(startMs) } : {}),
+    spec: {
+      intent: intent as 'Reboot' | 'Remove',
+      ...(returnWithin === undefined ? {} : { returnWithin }),
+      ...(deadlineInMs === undefined ? {} : { deadline: rfc3339(startMs + deadlineInMs) }),
+    },
+    status: { phase },
+  })
+}
+
+/** By other means than the decision: those that were told that they may go, and are expected back. */
+function isAwayOnPlan(
+  { nodes, reboots, openshiftMachines, clusterApiMachines }: FencingObjects,
+  name: string,
+): boolean {
+  const requests = reboots?.requests.known === true ? reboots.requests.value : []
+  const request = requests.find(({ spec }) => spec.nodeName === name)
+  const node = nodes.find(({ metadata }) => metadata.name === name)
+  const [ready] = node?.status?.conditions ?? []
+  const machines = [...(openshiftMachines ?? []), ...(clusterApiMachines ?? [])]
+  const machine = machines.find(({ status }) => status?.nodeRef?.name === name)
+  const isDeleted = machine?.metadata.deletionTimestamp !== undefined
+  if (request === undefined || isDeleted || ready?.status !== 'Unknown') return false
+  const { metadata, spec, status } = request
+  if (spec.intent !== 'Reboot' || metadata.deletionTimestamp !== undefined || status?.phase !== 'Drained') return false
+  const limitMs = { '5m': 5 * minute, '3h': 180 * minute }[spec.returnWithin ?? ''] ?? 60 * minute
+  const sinceMs = Date.parse(ready.lastTransitionTime ?? '')
+  const noted = Date.parse(metadata.annotations?.[marks.awaySince] ?? '')
+  const awayMs = startMs - (noted <= startMs ? noted : sinceMs)
+  return awayMs < limitMs && (spec.deadline === undefined || Date.parse(spec.deadline) > startMs)
+}
+
 function buildWorld(drawn: Drawn): FencingObjects {
   const machines = names.map((name, at) => ({
     isClusterApi: drawn.machines[at]?.isClusterApi,
@@ -121,8 +174,16 @@ function buildWorld(drawn: Drawn): FencingObjects {
   }))
   return smallFencing({
     clusters: drawn.clusters.map(buildCluster),
-    openshiftMachines: machines.flatMap(({ isClusterApi, machine }) => (isClusterApi ? [] : [machine])),
-    clusterApiMachines: machines.flatMap(({ isClusterApi, machine }) => (isClusterApi ? [machine] : [])),
+    openshiftMachines: drawn.hasMachines
+      ? machines.flatMap(({ isClusterApi, machine }) => (isClusterApi ? [] : [machine]))
+      : undefined,
+    clusterApiMachines: drawn.hasMachines
+      ? machines.flatMap(({ isClusterApi, machine }) => (isClusterApi ? [machine] : []))
+      : undefined,
+    reboots: {
+      ...rebootsOf(),
+      requests: drawn.areRequestsKnown ? known(drawn.requests.map(buildRequest)) : unknown('?'),
+    },
     nodes: names.map((name, at) => {
       const { sickForMs, bootID = '' } = drawn.nodes[at] ?? {}
       return exampleNode(name, { bootID, ...(sickForMs === undefined ? {} : { sickSinceMs: startMs - sickForMs }) })
@@ -251,6 +312,44 @@ describe('whatever is seen, and whoever meddles', () => {
     )
   })
 
+  it('no node that is away on plan may be fenced within its time, but where somebody has begun to', () => {
+    fc.assert(
+      fc.property(arbitraryObjects, (objects) => {
+        const now = settled(objects)
+        const { nodes } = decide(now)
+        for (const name of names.filter((each) => isAwayOnPlan(now, each))) {
+          const answer = nodes.find(({ node }) => node === name)
+          if (answer?.reason === 'FenceUnderWay') continue
+          expect([name, answer?.mayFence, answer?.reason]).toEqual([name, false, 'PlannedOutage'])
+          const isPaused = (check: { readonly metadata: KubeObject['metadata'] }) =>
+            check.metadata.annotations?.['cluster.x-k8s.io/paused'] !== undefined
+          const hasMachine = now.openshiftMachines?.some(({ status }) => status?.nodeRef?.name === name) === true
+          if (hasMachine) expect(now.openshiftHealthChecks.every(isPaused)).toBe(true)
+        }
+      }),
+      { numRuns: runsOf(150) },
+    )
+  })
+
+  it('no node is protected for longer than its request allows, and nothing of ours is left that was for it', () => {
+    fc.assert(
+      fc.property(arbitraryObjects, (objects) => {
+        const later = settled({ ...settled(objects), nowMs: startMs + 4 * 60 * minute, clusters: [] })
+        const { nodes, outages } = decide(later)
+        const sick = outages.filter(({ awaySinceMs }) => awaySinceMs !== undefined).map(({ node }) => node)
+        for (const { node, reason, mayFence } of nodes.filter(({ node }) => sick.includes(node))) {
+          expect([node, mayFence, reason]).toEqual([node, true, 'PlannedOutageOver'])
+        }
+        if (objects.reboots?.requests.known !== true) return
+        const ours = later.openshiftHealthChecks.filter(
+          ({ metadata }) => metadata.annotations?.['cluster.x-k8s.io/paused'] === 'cofferdam',
+        )
+        expect(ours).toEqual([])
+      }),
+      { numRuns: runsOf(150) },
+    )
+  })
+
   it('what others set stays as it is', () => {
     fc.assert(
       fc.property(arbitraryObjects, (objects) => {
@@ -258,7 +357,7 @@ describe('whatever is seen, and whoever meddles', () => {
         const foreign = ({
           openshiftMachines,
           clusterApiMachines,
-          nodeHealthChecks,
+          nodeHealthChecks = [],
           openshiftHealthChecks,
         }: FencingObjects) => ({
           machines: [...(openshiftMachines ?? []), ...(clusterApiMachines ?? [])].map(({ metadata, spec }) => ({

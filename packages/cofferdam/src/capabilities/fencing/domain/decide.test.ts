@@ -113,8 +113,10 @@ describe('the allowance of a cluster', () => {
       withCluster({ settings: { ...exampleCluster(three).settings, isManaged: false } }, calm),
       { maxUnavailable: undefined, reason: 'HandedBack' },
     ],
-    'is no question where the API server knows no Machines': [
-      smallFencing({ openshiftMachines: undefined }),
+    'is decided for nodes alone where medik8s fences them without Machines: nobody would keep it from the second otherwise':
+      [smallFencing({ openshiftMachines: undefined }), { maxUnavailable: 1, reason: 'FenceAllowed' }],
+    'is no question where the API server knows neither Machines nor NodeHealthChecks': [
+      smallFencing({ openshiftMachines: undefined, nodeHealthChecks: undefined }),
       { maxUnavailable: undefined, reason: 'MachinesAbsent' },
     ],
     'stays while the cluster is being deleted, because its data is still there': [

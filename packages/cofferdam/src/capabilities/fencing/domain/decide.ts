@@ -10,6 +10,7 @@ import type { JudgedCluster, StorageMachines } from './judged-cluster.ts'
 import type { LabelledCluster } from './labelled-cluster.ts'
 import { quorumChangesInMs } from './lost-quorum.ts'
 import { nodeAnswers } from './node-answers.ts'
+import { outageNotes, outagesChangeInMs } from './planned-outages.ts'
 import { fencingProblems } from './problems.ts'
 import type { FencedCluster, FencingSnapshot, MachineView } from './snapshot.ts'
 
@@ -47,7 +48,7 @@ function decideAll(index: FencingIndex, before: FencingDecision['nodes']): Fenci
   const mayLoseOne = new Set(judged.filter(({ verdict }) => verdict.mayLoseOne).map((one) => one.labelled))
   const targets = chooseTargets(sick, mayLoseOne, fences)
   const forQuorum = nodesForQuorum(clusters, sick)
-  const isServed = snapshot.areMachinesServed
+  const isServed = snapshot.areMachinesServed || snapshot.areNodeChecksServed
   const answers = new Map(judged.map((one) => [one.labelled.cluster, answerOf(one)]))
   return {
     clusters: snapshot.clusters.map((cluster) => {
@@ -56,18 +57,23 @@ function decideAll(index: FencingIndex, before: FencingDecision['nodes']): Fenci
       return isServed ? answer : machinesAbsent(cluster)
     }),
     labels,
-    gates: decideGates(index, isServed ? sick : [], { targets, forQuorum }),
+    gates: decideGates(index, sick, { targets, forQuorum }),
     nodes: nodeAnswers(index, { judged, sick, targets, forQuorum, before }),
     orphanBudgets: orphanBudgets(snapshot, clusters),
     fences,
+    outages: [...index.outages.values()],
+    outageNotes: outageNotes(snapshot, index.nodes, index.isWatched),
     problems: fencingProblems(snapshot, clusters),
-    recheckAfterSeconds: recheckAfter(snapshot),
+    recheckAfterSeconds: recheckAfter(index),
   }
 }
 
-/** A monitor counts as gone when its node has been silent for long enough, and nothing else tells of that. */
-function recheckAfter({ clusters, nodes, nowMs }: FencingSnapshot): number {
-  const waits = clusters.flatMap((cluster) => quorumChangesInMs(cluster, nodes, nowMs) ?? [])
+/** A monitor counts as gone when its node has been silent for long enough, a planned outage ends, and nothing else tells of that. */
+function recheckAfter({ snapshot: { clusters, nodes, nowMs }, outages }: FencingIndex): number {
+  const waits = [
+    ...clusters.flatMap((cluster) => quorumChangesInMs(cluster, nodes, nowMs) ?? []),
+    outagesChangeInMs(outages, nowMs) ?? [],
+  ].flat()
   return Math.max(1, Math.min(recheckSeconds, ...waits.map((ms) => Math.ceil(ms / 1_000))))
 }
 
@@ -174,6 +180,6 @@ function handedBack({ namespace, name, uid, settings }: FencedCluster): ClusterA
 }
 
 function machinesAbsent({ namespace, name, uid }: FencedCluster): ClusterAnswer {
-  const explanation = 'The API server knows no kind of Machine, so there is nothing to fence.'
+  const explanation = 'The API server knows neither Machines nor NodeHealthChecks, so there is nothing to fence.'
   return { namespace, name, uid, budget: undefined, reason: 'MachinesAbsent', explanation }
 }

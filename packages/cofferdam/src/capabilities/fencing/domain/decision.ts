@@ -1,4 +1,5 @@
 import type { Reason } from '../../../shared/reasons.ts'
+import type { OutageNote, PlannedOutage } from './planned-outages.ts'
 import type { RemediatorView } from './snapshot.ts'
 
 /** Which machines may be fenced, by whom, and why. */
@@ -8,12 +9,16 @@ export interface FencingDecision {
   readonly labels: readonly LabelChange[]
   /** Annotations for remediators; only what changes. */
   readonly gates: readonly GateChange[]
-  /** For every node with an OSD that runs or ran: may its machine be fenced now? In the order of their names. */
+  /** For every node with an OSD that runs or ran, or that is rebooted on plan: may its machine be fenced now? In the order of their names. */
   readonly nodes: readonly FenceAnswer[]
   /** Budgets of ours whose cluster is gone or not ours any more. */
   readonly orphanBudgets: readonly { readonly namespace: string; readonly name: string }[]
   /** What is held in the ledger while a fence is under way. */
   readonly fences: readonly Fence[]
+  /** Nodes that are rebooted on plan, and those that did not come back from that in time. */
+  readonly outages: readonly PlannedOutage[]
+  /** What is to be noted on requests; only what changes. */
+  readonly outageNotes: readonly OutageNote[]
   readonly problems: readonly { readonly object: string; readonly problem: string }[]
   /** When to reconcile again although nothing changed. */
   readonly recheckAfterSeconds: number

@@ -1,3 +1,4 @@
+import type { NodeHealthCheck } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import { describe, expect, it } from 'vitest'
 import { known } from '../../../shared/observed.ts'
 import { marks } from './marks.ts'
@@ -10,6 +11,7 @@ import {
   exampleMachine,
   exampleNode,
   minute,
+  nodesCheck,
   settled,
   smallFencing,
   startMs,
@@ -217,5 +219,39 @@ describe('the flows that fencing was designed for', () => {
       ['b', true, 'FenceAllowed'],
       ['c', true, 'FenceAllowed'],
     ])
+  })
+})
+
+describe('the fence of a node that no Machine has', () => {
+  const remediating: NodeHealthCheck = {
+    ...nodesCheck,
+    status: {
+      ...nodesCheck.status,
+      unhealthyNodes: [{ name: 'a', remediations: [{ started: '2027-01-15T08:00:00Z' }] }],
+    },
+  } as NodeHealthCheck
+  const alone = settled(smallFencing({ openshiftMachines: undefined, nodeHealthChecks: [nodesCheck], leases: [] }))
+  const begun = settled({ ...alone, nodes: sickA, nodeHealthChecks: [remediating] })
+  const back = [exampleNode('a', { bootID: 'boot-2', readySinceMs: startMs + minute }), ...sickA.slice(1)]
+  const twoSick = [back[0] as (typeof back)[number], exampleNode('b', { sickSinceMs: startMs }), exampleNode('c')]
+  const fences = (objects: FencingObjects) =>
+    decide(objects).fences.map(({ machine, isOver }) => `${machine} ${isOver ? 'over' : 'under way'}`)
+
+  it('is recorded like that of a Machine, and no other node may go', () => {
+    expect(fences(begun)).toEqual(['node:a under way'])
+    expect(budgetOf(begun)).toEqual({ maxUnavailable: 0, reason: 'FenceUnderWay' })
+    expect(decide(begun).clusters[0]?.explanation).toBe('Node a is being fenced.')
+  })
+
+  it('is not over when the node is back before Ceph can have noticed: the next would go while data is missing', () => {
+    const after = { ...begun, nodes: twoSick, nodeHealthChecks: [nodesCheck] }
+    expect(fences(at(minute + 1_000, after))).toEqual(['node:a under way'])
+    expect(fences(at(3 * minute, after))).toEqual(['node:a over'])
+  })
+
+  it('is over when the node is gone, and all data is clean by later evidence', () => {
+    const gone = settled(at(5 * minute, { ...begun, nodes: sickA.slice(1), nodeHealthChecks: [nodesCheck] }))
+    expect(fences(gone)).toEqual(['node:a under way'])
+    expect(fences(at(7 * minute, gone))).toEqual(['node:a over'])
   })
 })

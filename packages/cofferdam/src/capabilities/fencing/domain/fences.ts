@@ -1,5 +1,6 @@
 import { scopeOf } from '../../../ledger/rules/storage-arbiter.ts'
 import type { Fence } from './decision.ts'
+import { fencedNode, nodeFence } from './fenced-node.ts'
 import type { FencingIndex } from './fencing-index.ts'
 import type { LabelledCluster } from './labelled-cluster.ts'
 import { freshEvidence } from './running-osds.ts'
@@ -31,6 +32,11 @@ export function fencesOf(index: FencingIndex, labelled: LabelledCluster): Fence[
       found.set(called, begun(index, labelled, called))
     }
   }
+  for (const node of index.remediating) {
+    const called = nodeFence(node)
+    if (index.machinesByNode.has(node) || found.has(called) || !mayHoldOsds(index, labelled, node)) continue
+    found.set(called, begun(index, labelled, called))
+  }
   for (const scope of forgottenScopes(cluster, found)) {
     found.set(`(forgotten in ${scope === '' ? 'all domains' : scope})`, {
       ...nowhere,
@@ -41,14 +47,14 @@ export function fencesOf(index: FencingIndex, labelled: LabelledCluster): Fence[
   return [...found]
     .sort(([a], [b]) => (a < b ? -1 : 1))
     .map(([called, record]) => {
-      const machine = machineOf(index, labelled, called)
-      const goneMs = record.goneMs ?? (machine === undefined ? index.snapshot.nowMs : undefined)
+      const host = hostOf(index, labelled, called)
+      const goneMs = record.goneMs ?? (host === undefined ? index.snapshot.nowMs : undefined)
       const fence = { ...record, ...(goneMs === undefined ? {} : { goneMs }) }
       return {
         cluster: { namespace, name, uid },
         machine: called,
         ...fence,
-        isOver: isOver(index, labelled, machine, fence),
+        isOver: isOver(index, labelled, host, fence),
       }
     })
 }
@@ -76,8 +82,34 @@ function machineOf({ snapshot }: FencingIndex, labelled: LabelledCluster, called
   return snapshot.machines.find((machine) => machine.name === name && machine.namespace === namespace)
 }
 
+function mayHoldOsds(index: FencingIndex, { at }: LabelledCluster, node: string): boolean {
+  const { runs, unknown } = index.occupancyOf(node)
+  return runs.includes(at) || unknown.includes(at)
+}
+
+/** What is fenced, as long as it is there. */
+interface FencedHost {
+  readonly hasOsds: boolean
+  readonly isWanted: boolean
+}
+
+function hostOf(index: FencingIndex, labelled: LabelledCluster, called: string): FencedHost | undefined {
+  const nodeName = fencedNode(called)
+  if (nodeName !== undefined) {
+    const isWanted = index.remediating.has(nodeName)
+    return index.nodes.has(nodeName) ? { hasOsds: mayHoldOsds(index, labelled, nodeName), isWanted } : undefined
+  }
+  const machine = machineOf(index, labelled, called)
+  if (machine === undefined) return undefined
+  const { isBeingDeleted, isRemediated, nodeName: behind = '' } = machine
+  return {
+    hasOsds: index.placeOf(machine, labelled) !== 'none',
+    isWanted: isBeingDeleted || isRemediated === true || index.remediating.has(behind),
+  }
+}
+
 function begun(index: FencingIndex, labelled: LabelledCluster, called: string): RecordedFence {
-  const node = machineOf(index, labelled, called)?.nodeName ?? ''
+  const node = fencedNode(called) ?? machineOf(index, labelled, called)?.nodeName ?? ''
   const domains = labelled.osds.domains.get(node) ?? []
   return {
     node,
@@ -90,7 +122,7 @@ function begun(index: FencingIndex, labelled: LabelledCluster, called: string): 
 function isOver(
   index: FencingIndex,
   labelled: LabelledCluster,
-  machine: MachineView | undefined,
+  host: FencedHost | undefined,
   { sinceMs, goneMs, node: nodeName, bootID }: RecordedFence,
 ): boolean {
   const { nowMs } = index.snapshot
@@ -99,11 +131,10 @@ function isOver(
   const { polledAtMs, isRecord = false } = evidence.value
   if (isRecord) return false
   const isNoticed = (ms: number) => polledAtMs >= Math.max(sinceMs, Math.min(ms, nowMs)) + noticeMs
-  if (machine === undefined) return isNoticed(goneMs ?? nowMs)
-  if (index.placeOf(machine, labelled) === 'none') return isNoticed(sinceMs)
+  if (host === undefined) return isNoticed(goneMs ?? nowMs)
+  if (!host.hasOsds) return isNoticed(sinceMs)
   const node = index.nodes.get(nodeName)
-  const isWanted = machine.isBeingDeleted || machine.isRemediated === true || index.remediating.has(nodeName)
-  if (isWanted || node === undefined) return false
+  if (host.isWanted || index.remediating.has(nodeName) || node === undefined) return false
   const readyMs = node.readySinceMs ?? sinceMs
   // Even if it is sick anew: that is another fence, and is queued on its own.
   if (bootID !== '' && node.bootID !== bootID) return isNoticed(readyMs)

@@ -9,6 +9,7 @@ import { KeptMap } from './kept-map.ts'
 import type { LabelledCluster } from './labelled-cluster.ts'
 import { type LostQuorum, lostQuorum } from './lost-quorum.ts'
 import { Occupancies, type Occupancy } from './occupancy.ts'
+import { type PlannedOutage, plannedOutages } from './planned-outages.ts'
 import { freshEvidence, type RunningOsds, runningOsds } from './running-osds.ts'
 import type {
   FencedCluster,
@@ -28,6 +29,10 @@ export interface FencingIndex {
   readonly clusters: readonly LabelledCluster[]
   readonly nodes: ReadonlyMap<string, FencedNodeView>
   readonly machinesByNode: ReadonlyMap<string, MachineView>
+  /** Nodes that are rebooted on plan, and those that did not come back from that. */
+  readonly outages: ReadonlyMap<string, PlannedOutage>
+  /** Whether a node is rebooted on plan and its time is not over: it must not be fenced. */
+  isPlanned(node: string): boolean
   /** Nodes that a remediator says it takes away now. */
   readonly remediating: ReadonlySet<string>
   /** Machines that are being taken away, or that a remediator was let through for. */
@@ -42,6 +47,8 @@ export interface FencingIndex {
   readonly placedNodes: readonly PlacedNode[]
   readonly machines: readonly PlacedMachine[]
   watches(remediator: RemediatorView, node: string): boolean
+  /** Whether any remediator manages the node. */
+  isWatched(node: string): boolean
 }
 
 /** A node, the name of its machine, and where OSDs run on it. */
@@ -89,10 +96,12 @@ export function createFencingIndex(): (snapshot: FencingSnapshot) => FencingInde
       [names],
       () => new Set([...claimed.names].filter((name) => name !== undefined && !nodes.has(name))),
     )
+    const outages = plannedOutages(snapshot, nodes, machinesByNode)
+    const isPlanned = (node: string) => outages.get(node)?.isOver === false
     const unready = new Set(snapshot.nodes.flatMap(({ isReady, name }) => (isReady ? [] : [name])))
     const clusters = labelledClusters(snapshot, (cluster) => {
       const evidence = freshEvidence(cluster, snapshot.nowMs)
-      const quorum = evidence.known ? undefined : lostQuorum(cluster, nodes, snapshot.nowMs)
+      const quorum = evidence.known ? undefined : lostQuorum(cluster, nodes, snapshot.nowMs, isPlanned)
       const released = quorum === undefined ? '' : [...quorum.released].join()
       const osds = osdsMade.make(cluster.osds, [evidence.known ? evidence.value.upOsds : undefined, released], () =>
         runningOsds(cluster, snapshot.nowMs, quorum?.released),
@@ -109,6 +118,8 @@ export function createFencingIndex(): (snapshot: FencingSnapshot) => FencingInde
     const areMachinesSame = snapshot.machines === machinesBefore
     machinesBefore = snapshot.machines
 
+    const watches: FencingIndex['watches'] = ({ nodes: watched }, node) =>
+      watched === undefined || watchedMade.make(watched, [], () => new Set(watched)).has(node)
     const placeOf: FencingIndex['placeOf'] = (machine, { at }) => {
       const { runs, unknown } = occupancies.ofMachine(machine)
       if (runs.includes(at)) return 'runs'
@@ -119,6 +130,8 @@ export function createFencingIndex(): (snapshot: FencingSnapshot) => FencingInde
       clusters,
       nodes,
       machinesByNode,
+      outages,
+      isPlanned,
       remediating,
       taken: takenMachines(snapshot, machinesByNode, remediating),
       isReady: ({ nodeName }) => nodeName !== undefined && !unready.has(nodeName) && !absent.has(nodeName),
@@ -141,10 +154,8 @@ export function createFencingIndex(): (snapshot: FencingSnapshot) => FencingInde
         },
         moved?.size === 0 ? undefined : ({ nodeName }) => isAsBefore(nodeName),
       ),
-      watches(remediator, node) {
-        const { nodes } = remediator
-        return nodes === undefined || watchedMade.make(nodes, [], () => new Set(nodes)).has(node)
-      },
+      watches,
+      isWatched: (node) => snapshot.remediators.some((remediator) => watches(remediator, node)),
     }
   }
 }

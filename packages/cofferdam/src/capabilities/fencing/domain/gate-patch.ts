@@ -7,6 +7,7 @@ import {
   gateValue,
   hookName,
   hookOwner,
+  isOwnPauseRequest,
   marks,
   pausedAnnotation,
   pauseRequest,
@@ -78,8 +79,7 @@ function hooksPatch(seen: KubeObject, isWanted: boolean): JsonObject | undefined
 }
 
 function requestsPatch(seen: KubeObject, isWanted: boolean): JsonObject | undefined {
-  const isOurs = (entry: Json) => entry === pauseRequest
-  const pauseRequests = ownEntry(fieldOf(specOf(seen), 'pauseRequests'), pauseRequest, isWanted, isOurs)
+  const pauseRequests = ownEntry(fieldOf(specOf(seen), 'pauseRequests'), pauseRequest, isWanted, isOwnPauseRequest)
   if (pauseRequests === undefined) return undefined
   return { metadata: { resourceVersion: seen.metadata.resourceVersion }, spec: { pauseRequests } }
 }

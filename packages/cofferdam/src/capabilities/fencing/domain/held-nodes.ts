@@ -7,5 +7,5 @@ export function heldNodes(
   seen: Pick<FencingSnapshot, 'nodes'>,
 ): readonly FenceAnswer[] {
   const sick = new Set(seen.nodes.filter(({ isReady }) => !isReady).map(({ name }) => name))
-  return nodes.filter(({ node, mayFence }) => !mayFence && sick.has(node))
+  return nodes.filter(({ node, mayFence, reason }) => !mayFence && sick.has(node) && reason !== 'PlannedOutage')
 }

@@ -8,6 +8,7 @@ import {
 import { entriesOf, type Ledger } from '../../../ledger/rules/ledger.ts'
 import { isOwnRequest, scopeOf, storageKey } from '../../../ledger/rules/storage-arbiter.ts'
 import type { Fence } from './decision.ts'
+import { fencedText } from './fenced-node.ts'
 import { fencePrefix, isFenceRequest } from './storage-holders.ts'
 
 /** How fences take part in the ledger, each by its request: the storage key of their cluster, for their failure domain. */
@@ -50,9 +51,9 @@ export function holdFence(
   ledger: Ledger,
   { id: requestId, wanted: fence, epoch, now }: HoldRequest<string, Fence>,
 ): HoldStep {
-  const { cluster, machine, node } = fence
+  const { cluster } = fence
   const clusterName = `${cluster.namespace}/${cluster.name}`
-  const holder = `fencing of ${clusterName}: machine ${machine}${node === '' ? '' : ` of node ${node}`} is being fenced`
+  const holder = `fencing of ${clusterName}: ${fencedText(fence)} is being fenced`
   const held = entriesOf(ledger, requestId)
   if (held.length > 0) return renewHold(ledger, held, { epoch, holder })
   const claim = { key: storageKey(cluster), uid: cluster.uid, scope: claimedScope(fence.scope) }
@@ -61,6 +62,6 @@ export function holdFence(
   // What ceph-drain holds for the same cluster keeps others off as well.
   const first = answer.obstacles.find((obstacle) => !isOwnRequest(cluster, obstacle.requestId))
   if (first === undefined) return { ledger, epoch: undefined }
-  const problem = `machine ${machine} is being fenced although ${first.holder} holds the storage`
+  const problem = `${fencedText({ ...fence, node: '' })} is being fenced although ${first.holder} holds the storage`
   return { ledger, epoch: undefined, problem: { object: `cephcluster/${clusterName}`, problem } }
 }

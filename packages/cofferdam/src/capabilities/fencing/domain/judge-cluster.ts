@@ -2,9 +2,11 @@ import type { Reason } from '../../../shared/reasons.ts'
 import { machineBudgetName } from './budget-name.ts'
 import { isInScope, type SickNode } from './choose-target.ts'
 import type { Fence } from './decision.ts'
+import { fencedText } from './fenced-node.ts'
 import type { LabelledCluster } from './labelled-cluster.ts'
 import { explainLostQuorum } from './lost-quorum.ts'
 import { marks } from './marks.ts'
+import { overrideText } from './override-text.ts'
 import { freshEvidence } from './running-osds.ts'
 import type { MachineView } from './snapshot.ts'
 
@@ -53,14 +55,14 @@ export function judgeCluster(
     return no(
       'QuorumLost',
       explainLostQuorum(labelled.quorum),
-      `All others open when Ceph answers and is clean. ${override(cluster)}`,
+      `All others open when Ceph answers and is clean. ${overrideText(cluster)}`,
     )
   }
   if (!evidence.known) {
     return no(
       'FenceUnknown',
       `Ceph cannot be judged: ${evidence.why}.`,
-      `It opens when Ceph answers and is clean. ${override(cluster)}`,
+      `It opens when Ceph answers and is clean. ${overrideText(cluster)}`,
     )
   }
   const { isClean } = evidence.value
@@ -79,7 +81,7 @@ export function judgeCluster(
   if (under !== undefined) {
     return no(
       'FenceUnderWay',
-      `Machine ${under.machine}${under.node === '' ? '' : ` of node ${under.node}`} is being fenced.`,
+      `${capital(fencedText(under))} is being fenced.`,
       'The next may go when it is back or replaced and all placement groups are clean again.',
     )
   }
@@ -116,7 +118,6 @@ export function judgeCluster(
   }
 }
 
-/** The manual override, for an administrator who knows that a machine has no power. */
-function override({ namespace, name }: LabelledCluster['cluster']): string {
-  return `If its dead machines must be fenced before that: kubectl -n ${namespace} patch cephcluster ${name} --type merge -p '{"spec":{"disruptionManagement":{"manageMachineDisruptionBudgets":false}}}' allows all of them to be fenced.`
+function capital(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}`
 }

@@ -197,7 +197,7 @@ describe('what becomes of the machines', () => {
   it('a health check that can only wait as a whole does not: paused for the second, it would never fence the first', () => {
     const now = settled({ ...outage(dead), openshiftHealthChecks: [rebooting], nodeHealthChecks: [nodesCheck] })
     expect(now.openshiftHealthChecks[0]?.metadata.annotations?.['cluster.x-k8s.io/paused']).toBeUndefined()
-    expect(now.nodeHealthChecks[0]?.spec?.pauseRequests ?? []).toEqual([])
+    expect(now.nodeHealthChecks?.[0]?.spec?.pauseRequests ?? []).toEqual([])
   })
 
   it('and waits when it looks after a node whose kubelet still speaks, because OSDs run there', () => {

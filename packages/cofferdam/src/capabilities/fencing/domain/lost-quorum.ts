@@ -24,13 +24,14 @@ type QuorumFacts = Pick<FencedCluster, 'mons' | 'silence'>
  *
  * Guarantees: a node is released only if its kubelet has sent no heartbeat for two minutes and it carries a monitor, fewer
  * monitors than a majority can be running, and Ceph gave no answer since the last of those nodes fell silent: one that did needs
- * none of them. One at a time, the last to fall silent first; another one only when the monitor of the first is back, or has not
+ * none of them; and no node that is rebooted on plan. One at a time, the last to fall silent first; another one only when the monitor of the first is back, or has not
  * come back within a quarter of an hour.
  */
 export function lostQuorum(
   { mons = [], silence }: QuorumFacts,
   nodes: ReadonlyMap<string, FencedNodeView>,
   nowMs: number,
+  isPlanned: (node: string) => boolean = () => false,
 ): LostQuorum | undefined {
   if (silence === undefined || mons.length === 0) return undefined
   const states = mons.map((mon) => ({ ...stateOf(mon, nodes, nowMs), name: mon.name }))
@@ -51,7 +52,7 @@ export function lostQuorum(
     mons: mons.length,
     dead: dead.map(({ name }) => name).sort(),
     deadNodes,
-    released: new Set(deadNodes.slice(0, quota)),
+    released: new Set(deadNodes.filter((node) => !isPlanned(node)).slice(0, quota)),
   }
 }
 

@@ -10,6 +10,8 @@ export const marks = {
   fences: 'cofferdam.io/fences',
   /** On a machine budget: what was known of Ceph when it was decided last, as JSON. */
   evidence: 'cofferdam.io/ceph-evidence',
+  /** On a NodeDisruption: since when its node is away on plan. */
+  awaySince: 'cofferdam.io/away-since',
 } as const
 
 /** What is written in `marks.setByUs`. */
@@ -21,7 +23,14 @@ export const gateValue = 'cofferdam'
 export const hookName = 'cofferdam-fencing'
 export const hookOwner = 'cofferdam.io/fencing'
 /** Our entry among the `pauseRequests` of a NodeHealthCheck. */
-export const pauseRequest = 'cofferdam: storage cannot spare a node now'
+export const pauseRequest = 'cofferdam: a node of this check must not be fenced now'
+/** What earlier versions left there. */
+const formerPauseRequest = 'cofferdam: storage cannot spare a node now'
+
+export function isOwnPauseRequest(entry: unknown): boolean {
+  return entry === pauseRequest || entry === formerPauseRequest
+}
+
 /** Who holds a Lease of ours. */
 export const leaseHolder = 'cofferdam'
 /** Cluster API's annotation, read by OpenShift's health checks as well. */

@@ -4,6 +4,9 @@ import type { FenceAnswer } from './decision.ts'
 import type { FencingIndex } from './fencing-index.ts'
 import type { JudgedCluster } from './judged-cluster.ts'
 import type { Occupancy } from './occupancy.ts'
+import { overrideText } from './override-text.ts'
+import type { PlannedOutage } from './planned-outages.ts'
+import { plannedWords } from './planned-words.ts'
 
 type Words = Pick<FenceAnswer, 'mayFence' | 'reason' | 'explanation' | 'wayOut'>
 
@@ -37,33 +40,46 @@ const allowed: Words = {
   wayOut: '',
 }
 
-/** May the machine of a node be fenced? For every node with an OSD that runs or ran, in the order of their names. */
+/** May the machine of a node be fenced? For every node with an OSD that runs or ran, or that is rebooted on plan, in the order of their names. */
 export function nodeAnswers(
   index: FencingIndex,
   { judged, sick, targets, forQuorum, before }: Judged,
 ): readonly FenceAnswer[] {
-  const isSick = new Set(sick.map(({ node }) => node.name))
+  const sickClusters = new Map(sick.map(({ node, clusters }) => [node.name, clusters]))
+  const isSick = new Set(sickClusters.keys())
   const fenced = new Set(judged.flatMap(({ fences }) => fences.flatMap(({ isOver, node }) => (isOver ? [] : [node]))))
-  const inTurn = wordsInTurn([...targets].filter((name) => isSick.has(name)))
+  const first = [...targets].filter((name) => isSick.has(name))
   const special = new Set([...fenced, ...targets, ...isSick])
   const refusals = new Map<Occupancy, Words | undefined>()
   const answers: FenceAnswer[] = []
   for (const { node, machine, occupancy } of index.placedNodes) {
-    if (occupancy.concerned.length === 0) continue
+    const outage = index.outages.get(node)
+    if (occupancy.concerned.length === 0 && outage === undefined) continue
     const words =
-      occupancy.isInUse && !special.has(node) ? (refusalOf(occupancy) ?? allowed) : wordsFor(node, occupancy)
+      occupancy.isInUse && !special.has(node) && outage === undefined
+        ? (refusalOf(occupancy) ?? allowed)
+        : wordsFor(node, occupancy, outage)
     const known = before[answers.length]
     const isKnown = known?.node === node && known.machine === machine && says(known, words)
     answers.push(isKnown ? known : built(node, machine, words))
   }
   return answers
 
-  function wordsFor(name: string, occupancy: Occupancy): Words {
+  function wordsFor(name: string, occupancy: Occupancy, outage: PlannedOutage | undefined): Words {
     if (fenced.has(name)) return underWay
+    if (outage?.isOver === false) return plannedWords(outage)
+    const words = storageWords(name, occupancy)
+    return outage !== undefined && words.mayFence && words !== restoresQuorum ? plannedWords(outage) : words
+  }
+
+  function storageWords(name: string, occupancy: Occupancy): Words {
     if (forQuorum.released.has(name)) return restoresQuorum
     if (!occupancy.isInUse) return empty
     if (targets.has(name)) return allowed
-    return refusalOf(occupancy) ?? (isSick.has(name) ? inTurn : allowed)
+    const clusters = sickClusters.get(name)
+    const refusal = refusalOf(occupancy)
+    if (clusters === undefined) return refusal ?? allowed
+    return withOverride(refusal ?? wordsInTurn(first), clusters)
   }
 
   function refusalOf(occupancy: Occupancy): Words | undefined {
@@ -101,4 +117,10 @@ function wordsInTurn(first: readonly string[]): Words {
     explanation: `${first.length === 0 ? 'Another node' : first.join(', ')} is first in the queue.`,
     wayOut: 'It is queued until Ceph is clean again.',
   }
+}
+
+/** Whatever keeps a sick node says how it can be fenced all the same. */
+function withOverride(words: Words, clusters: SickNode['clusters']): Words {
+  const overrides = clusters.map(({ cluster }) => overrideText(cluster)).filter((text) => !words.wayOut.includes(text))
+  return overrides.length === 0 ? words : { ...words, wayOut: [words.wayOut, ...overrides].join(' ') }
 }

@@ -7,11 +7,13 @@ import type {
 } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { known } from '../../../shared/observed.ts'
 import { ListIndex, ListReader } from '../../../shared/read-lists.ts'
 import { Remembered } from '../../../shared/remembered.ts'
 import { leaseHolder } from './marks.ts'
 import { parseMachineBudget } from './parse-budget.ts'
 import { parseMachine } from './parse-machine.ts'
+import { parseReboots, type RebootObjects } from './parse-reboots.ts'
 import { parseMachineHealthCheck, parseNodeHealthCheck } from './parse-remediators.ts'
 import type { FencedCluster, FencedNodeView, FencingSnapshot, MachineView, NodeLeaseView } from './snapshot.ts'
 import { WatchedNodes } from './watched-nodes.ts'
@@ -27,10 +29,15 @@ export interface FencingObjects {
   readonly budgets: readonly MachineDisruptionBudget[]
   readonly openshiftHealthChecks: readonly MachineHealthCheck[]
   readonly clusterApiHealthChecks: readonly MachineHealthCheck[]
-  readonly nodeHealthChecks: readonly NodeHealthCheck[]
+  /** Undefined: the API server knows no such kind. */
+  readonly nodeHealthChecks: readonly NodeHealthCheck[] | undefined
   /** Leases of medik8s; undefined: their namespace does not exist. */
   readonly leases: readonly Lease[] | undefined
+  /** Absent: nobody asks for a reboot. */
+  readonly reboots?: RebootObjects
 }
+
+const none = known([])
 
 export type ParseFencing = (objects: FencingObjects) => FencingSnapshot
 
@@ -66,6 +73,7 @@ export function createFencingParser(): ParseFencing {
       clusters,
       areMachinesServed: objects.openshiftMachines !== undefined || objects.clusterApiMachines !== undefined,
       machines,
+      areNodeChecksServed: objects.nodeHealthChecks !== undefined,
       nodes,
       budgets: budgets.map(({ view }) => view),
       remediators: [
@@ -77,12 +85,13 @@ export function createFencingParser(): ParseFencing {
             watched.machines(check, selector, clusterApi),
           ),
         ),
-        ...objects.nodeHealthChecks.map((check) =>
+        ...(objects.nodeHealthChecks ?? []).map((check) =>
           parseNodeHealthCheck(check, (selector) => watched.nodes(check, selector, objects.nodes)),
         ),
       ],
       areLeasesUsed: objects.leases !== undefined,
       leases: new Map((objects.leases ?? []).flatMap(parseNodeLease)),
+      reboots: objects.reboots === undefined ? none : parseReboots(objects.reboots),
       unreadable: budgets.flatMap(({ view, problem }) =>
         problem === undefined
           ? []
@@ -98,6 +107,7 @@ function parseFencedNode(node: Node): FencedNodeView {
   const sinceMs = parseRfc3339(ready?.lastTransitionTime ?? '')
   return {
     name: node.metadata.name,
+    ...(node.metadata.uid === undefined ? {} : { uid: node.metadata.uid }),
     isReady,
     notReadySinceMs: isReady ? undefined : sinceMs,
     isSilent: ready?.status === 'Unknown',

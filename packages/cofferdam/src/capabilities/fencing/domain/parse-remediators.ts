@@ -1,7 +1,7 @@
 import type { MachineHealthCheck, NodeHealthCheck } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import type { LabelSelector } from '@cofferdam/kubernetes/api/label-selector.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
-import { gateMarks, pausedAnnotation, pauseRequest, remediationStrategyAnnotation } from './marks.ts'
+import { gateMarks, isOwnPauseRequest, pausedAnnotation, remediationStrategyAnnotation } from './marks.ts'
 import { setBy } from './parse-machine.ts'
 import type { RemediatorView } from './snapshot.ts'
 
@@ -44,8 +44,8 @@ export function parseNodeHealthCheck(
     nodes: selector === undefined ? undefined : nodesOf(selector),
     isAlive: aliveness(check.status?.observedNodes ?? check.status?.phase, 'status.phase'),
     isHeldByHooks: false,
-    isPausedByUs: pauses.includes(pauseRequest),
-    isPausedByOthers: pauses.some((request) => request !== pauseRequest),
+    isPausedByUs: pauses.some(isOwnPauseRequest),
+    isPausedByOthers: pauses.some((request) => !isOwnPauseRequest(request)),
     remediating: (Array.isArray(unhealthy) ? (unhealthy as readonly unknown[]) : []).flatMap(remediatedNode),
   }
 }

@@ -10,6 +10,10 @@ const mostNamed = 10
 /** What is wrong with single objects, in the order of their names. None of it changes what happens to the others. */
 export function fencingProblems(snapshot: FencingSnapshot, clusters: readonly LabelledCluster[]): Problem[] {
   const problems: Problem[] = snapshot.unreadable.map(({ object, why }) => ({ object, problem: why }))
+  if (!snapshot.reboots.known) {
+    const problem = `${snapshot.reboots.why}; until they can be read no gate is taken back`
+    problems.push({ object: 'nodedisruptions', problem })
+  }
   for (const { cluster, osds, unclaimed, budget } of clusters) {
     const object = `cephcluster/${clusterId(cluster)}`
     for (const problem of cluster.settings.problems) problems.push({ object, problem })

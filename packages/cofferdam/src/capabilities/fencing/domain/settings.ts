@@ -6,8 +6,12 @@ import type { FencingSettings } from './snapshot.ts'
 
 const maxEvidenceAgeMs = 60_000
 
-/** What a CephCluster says about fencing. A value that cannot be used is named, and the default counts instead. */
-export function parseFencingSettings({ metadata, spec }: CephCluster): FencingSettings {
+/**
+ * What a CephCluster says about fencing. A value that cannot be used is named, and the default counts instead. Without Machines a
+ * budget selects nothing and is kept for what is recorded on it, beside its CephCluster.
+ */
+export function parseFencingSettings({ metadata, spec }: CephCluster, areMachinesServed = true): FencingSettings {
+  const usual = areMachinesServed ? openshiftMachineNamespace : (metadata.namespace ?? '')
   const section: unknown = spec?.disruptionManagement
   const { manageMachineDisruptionBudgets: managed, machineDisruptionBudgetNamespace: namespace } = (
     isJsonObject(section) ? section : {}
@@ -19,9 +23,7 @@ export function parseFencingSettings({ metadata, spec }: CephCluster): FencingSe
   }
   const isNamespace = typeof namespace === 'string' && /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/.test(namespace)
   if (namespace !== undefined && namespace !== '' && !isNamespace) {
-    problems.push(
-      `${at}.machineDisruptionBudgetNamespace is no name of a namespace; ${openshiftMachineNamespace} counts`,
-    )
+    problems.push(`${at}.machineDisruptionBudgetNamespace is no name of a namespace; ${usual} counts`)
   }
   const isExternal = spec?.external?.enable === true
   const rookLabels = metadata.annotations?.[rookLabelsAnnotation]
@@ -31,7 +33,7 @@ export function parseFencingSettings({ metadata, spec }: CephCluster): FencingSe
   return {
     isManaged: managed !== false && !isExternal,
     ...(isExternal ? { isExternal } : {}),
-    budgetNamespace: isNamespace ? namespace : openshiftMachineNamespace,
+    budgetNamespace: isNamespace ? namespace : usual,
     writesRookLabels: rookLabels === 'true',
     maxEvidenceAgeMs,
     problems,

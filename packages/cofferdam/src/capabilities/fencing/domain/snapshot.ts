@@ -4,8 +4,10 @@ import type { Observed } from '../../../shared/observed.ts'
 export interface FencingSnapshot {
   readonly nowMs: number
   readonly clusters: readonly FencedCluster[]
-  /** Whether the API server knows any kind of Machine; without one there is nothing to fence. */
+  /** Whether the API server knows any kind of Machine. */
   readonly areMachinesServed: boolean
+  /** Whether it knows the NodeHealthChecks of medik8s, which fence nodes without Machines. */
+  readonly areNodeChecksServed: boolean
   readonly machines: readonly MachineView[]
   readonly nodes: readonly FencedNodeView[]
   /** Budgets that are ours by owner or by name, and others that select managed machines. */
@@ -15,6 +17,8 @@ export interface FencingSnapshot {
   readonly areLeasesUsed: boolean
   /** The Leases by which medik8s keeps others off a node, by node. */
   readonly leases: ReadonlyMap<string, NodeLeaseView>
+  /** Requests whose drain for a reboot has begun. */
+  readonly reboots: Observed<readonly RebootRequest[]>
   /** Objects that could not be read, and why. They never stop the others. */
   readonly unreadable: readonly { readonly object: string; readonly why: string }[]
 }
@@ -112,6 +116,8 @@ export interface MachineView {
 
 export interface FencedNodeView {
   readonly name: string
+  /** A node that was made again under the same name is another one. */
+  readonly uid?: string
   readonly isReady: boolean
   readonly notReadySinceMs: number | undefined
   /** Its kubelet sends no heartbeat: Ready is Unknown. */
@@ -119,6 +125,27 @@ export interface FencedNodeView {
   readonly readySinceMs?: number | undefined
   /** Id of this boot: another one proves that a reboot is over. */
   readonly bootID: string
+}
+
+/** A request that drains a node for a reboot, and has begun. */
+export interface RebootRequest {
+  readonly name: string
+  readonly nodeName: string
+  /** Undefined: not on record. */
+  readonly nodeUid: string | undefined
+  /** Who asks, in readable form. */
+  readonly by: string
+  /** `Draining`: it was not said yet that the node may go. */
+  readonly phase: 'Draining' | 'Drained' | 'Recovering'
+  /** Since when it is in this phase. Undefined: not on record. */
+  readonly phaseSinceMs: number | undefined
+  /** The boot that goes. Undefined: not on record. */
+  readonly bootIDBefore: string | undefined
+  /** How long the node may be away. */
+  readonly returnWithinMs: number
+  readonly deadlineMs: number | undefined
+  /** Since when the node is away, as was noted on the request when that was first seen. */
+  readonly notedAwayMs: number | undefined
 }
 
 export interface MachineBudgetView {

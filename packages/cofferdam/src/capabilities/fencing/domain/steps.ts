@@ -1,6 +1,7 @@
 import type { Step } from '../../../shared/steps.ts'
 import type { BudgetOfCluster } from './budget-update.ts'
 import type { Fence, FencingDecision, GateChange, LabelChange, WantedMachineBudget } from './decision.ts'
+import type { OutageNote } from './planned-outages.ts'
 
 /** What one pass over all machines does. */
 export type FencingStep = AskLedger | KeepHolds | FencingWrite | ReportFencing | ReportBlind
@@ -24,7 +25,7 @@ export interface KeepHolds extends Step {
   readonly fences: readonly Fence[]
 }
 
-export type FencingWrite = WriteLabels | WriteGate | WriteBudget | AnnounceBudget | NoteBudget | EndBudget
+export type FencingWrite = WriteLabels | WriteGate | WriteBudget | AnnounceBudget | NoteBudget | NoteOutage | EndBudget
 
 export interface WriteLabels extends Step {
   readonly do: 'write'
@@ -66,6 +67,13 @@ export interface NoteBudget extends Step {
   readonly what: 'note-budget'
   readonly budget: BudgetKey
   readonly notes: Readonly<Record<string, string>>
+}
+
+/** Write on a request since when its node is away, so that its time is counted from then in every process. */
+export interface NoteOutage extends Step {
+  readonly do: 'write'
+  readonly what: 'note-outage'
+  readonly note: OutageNote
 }
 
 /** `shut-budget`: whatever else stands there, it allows no disruption. */

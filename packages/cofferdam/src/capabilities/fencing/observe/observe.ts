@@ -14,11 +14,14 @@ import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { LastDecision, LastDecisions } from '../../../ceph/reader/last-decisions.ts'
+import { nodeKey } from '../../../ledger/rules/keys.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import { observeLedger, type StorageLedger } from '../../../ledger/store/storage-ledger.ts'
+import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
 import type { FencingObjects } from '../domain/parse-fencing.ts'
 import { parseMons } from '../domain/parse-mons.ts'
+import type { RebootObjects } from '../domain/parse-reboots.ts'
 import { parseFencingSettings } from '../domain/settings.ts'
 import type { CephEvidence, FencedCluster, FencingSnapshot } from '../domain/snapshot.ts'
 import { type DrainedDomains, storageHolders } from '../domain/storage-holders.ts'
@@ -43,6 +46,7 @@ export interface FencingViews {
   readonly clusterApiHealthChecks: KindView<MachineHealthCheck>
   readonly nodeHealthChecks: KindView<NodeHealthCheck>
   readonly namespaces: WatchView<{ readonly name: string }>
+  readonly requests: KindView<NodeDisruption>
   /** Leases of medik8s. Where they cannot be read, medik8s is paused instead. */
   readonly leases: WatchView<Lease>
 }
@@ -55,6 +59,8 @@ export interface FencingObservePorts {
   readonly ledger: StorageLedger | undefined
   readonly parse: (objects: FencingObjects) => FencingSnapshot
   readonly osds: Pick<FencedOsds, 'observe'>
+  /** How long a node that is rebooted on plan may be away, where its request does not say. */
+  readonly plannedOutageMs: number
   /** Whether a fence has released what the view of the ledger still shows. */
   readonly isReleased?: (requestId: string) => boolean
   /** Why a cluster cannot have a budget, by `namespace/name`. */
@@ -68,10 +74,13 @@ export interface ObservedFencing {
   readonly snapshot: FencingSnapshot
 }
 
+/** Without these the others are still good for something. */
+const spared = ['leases', 'namespaces', 'requests']
+
 /** Views without which nothing can be said of any machine, and that have not been read yet. */
 export function unreadViews(views: FencingViews): string[] {
   return Object.entries({ ...views } as Readonly<Record<string, Pick<WatchView<unknown>, 'synced'>>>)
-    .filter(([name, view]) => !view.synced && name !== 'leases' && name !== 'namespaces')
+    .filter(([name, view]) => !view.synced && !spared.includes(name))
     .map(([name]) => name)
 }
 
@@ -91,14 +100,35 @@ export function observeFencing(ports: FencingObservePorts, fresh?: Observed<Ledg
     budgets: [...views.budgets.list()],
     openshiftHealthChecks: [...views.openshiftHealthChecks.list()],
     clusterApiHealthChecks: [...views.clusterApiHealthChecks.list()],
-    nodeHealthChecks: [...views.nodeHealthChecks.list()],
+    nodeHealthChecks: served(views.nodeHealthChecks),
     leases: areLeasesReadable(views) ? [...views.leases.list()] : undefined,
+    reboots: observeReboots(ports, ledger),
   }
   return { objects, snapshot: ports.parse(objects) }
 }
 
+function observeReboots(
+  { views: { requests }, plannedOutageMs }: Pick<FencingObservePorts, 'views' | 'plannedOutageMs'>,
+  ledger: Observed<Ledger> | undefined,
+): RebootObjects {
+  const entries = ledger?.known === true ? ledger.value.entries : []
+  const begun = entries.filter(({ key, state }) => key.startsWith(nodeKey('')) && state !== 'Granted')
+  return {
+    requests: requests.synced ? known([...requests.list()]) : unknown('NodeDisruptions cannot be read'),
+    begun: new Set(begun.map(({ requestId }) => requestId)),
+    plannedOutageMs,
+  }
+}
+
 function served<T extends KubeObject>(view: KindView<T>): readonly T[] | undefined {
   return view.isServed() ? [...view.list()] : undefined
+}
+
+export function areMachinesServed({
+  openshiftMachines,
+  clusterApiMachines,
+}: Pick<FencingViews, 'openshiftMachines' | 'clusterApiMachines'>): boolean {
+  return openshiftMachines.isServed() || clusterApiMachines.isServed()
 }
 
 export function areLeasesExpected({ namespaces }: Pick<FencingViews, 'namespaces'>): boolean {
@@ -126,7 +156,7 @@ function observeCluster(
   return {
     ...id,
     isBeingDeleted: deletionTimestamp !== undefined,
-    settings: parseFencingSettings(cluster),
+    settings: parseFencingSettings(cluster, areMachinesServed(views)),
     ...(recorded ?? {
       evidence: evidenceOf(decisions === undefined ? undefined : (decided ?? 'none'), whyNoBudget),
       ...(isSilent ? { silence: { lastAnswerMs: decided?.cephAskedAtMs } } : {}),

@@ -25,8 +25,8 @@ export interface FencingQuestion {
 }
 
 /**
- * Machines, budgets and remediators, and what the operator's decision makes of them. Undefined where the API server knows no
- * kind of Machine.
+ * Machines, budgets and remediators, and what the operator's decision makes of them. Undefined where the API server knows neither
+ * Machines nor NodeHealthChecks.
  *
  * Fails closed: without the clusters, nodes, OSDs or budgets there is no answer, rather than one that is too kind; what could
  * not be read is noted.
@@ -42,7 +42,8 @@ export async function readFencing(
     project: (node) => ({ name: node.metadata.name, isClosed: isClosedToPods(node) }),
   })
   await informers.settled()
-  if (!views.openshiftMachines.isServed() && !views.clusterApiMachines.isServed()) return undefined
+  const fenceable = [views.openshiftMachines, views.clusterApiMachines, views.nodeHealthChecks]
+  if (!fenceable.some((view) => view.isServed())) return undefined
   if (unreadViews(views).length > 0) return undefined
   const attendance = attendanceOf(await read.operator())
   const { snapshot } = observeFencing(
@@ -50,6 +51,7 @@ export async function readFencing(
       clock,
       views,
       ledger: undefined,
+      plannedOutageMs: read.settings.drainLock.plannedOutageMs,
       parse: parseFencing,
       osds: new FencedOsds(),
       decisions: recordedDecisions({ storage, views, nodes: [...closings.list()] }),

@@ -8,12 +8,12 @@ import { clusterId } from '../domain/fence-labels.ts'
 import { marks } from '../domain/marks.ts'
 import { parseFencingSettings } from '../domain/settings.ts'
 import type { FencedCluster } from '../domain/snapshot.ts'
-import type { FencingViews } from './observe.ts'
+import { areMachinesServed, type FencingViews } from './observe.ts'
 
 /** What is written down where everybody can read it. */
 export interface FencingRecord {
   readonly nowMs: number
-  readonly views: Pick<FencingViews, 'clusters' | 'budgets'>
+  readonly views: Pick<FencingViews, 'clusters' | 'budgets' | 'openshiftMachines' | 'clusterApiMachines'>
   readonly attendance: Attendance
 }
 
@@ -32,7 +32,7 @@ export function recordedEvidence(
     if (attendance.isAttended === false) return nothing('no operator is running that would poll it')
     if (attendance.isAttended === undefined)
       return nothing('only the operator polls it, and it is not known whether one runs')
-    const { budgetNamespace } = parseFencingSettings(cluster)
+    const { budgetNamespace } = parseFencingSettings(cluster, areMachinesServed(views))
     const name = budgetNames.get(clusterId(nameOf(cluster))) ?? ''
     const budget = views.budgets.get({ namespace: budgetNamespace, name })
     if (budget === undefined) return nothing('only the operator polls it, and it has created no budget yet')

@@ -21,8 +21,10 @@ import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
 import type { CephViews } from '../../../ceph/views/ceph-views.ts'
 import type { OnlyNamed } from '../../../ceph/views/named-views.ts'
 import { type CephTrust, isNamed, namedNamespaces, nameOf } from '../../../shared/ceph-trust/named-clusters.ts'
+import { type NodeDisruption, nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
 import { hostnameOf } from '../../../shared/node-hostnames.ts'
 import { isGuardedBefore } from '../domain/guarded-before.ts'
+import { marks } from '../domain/marks.ts'
 import { eitherVersion, type KindView, withType } from './kind-view.ts'
 import { type FencingViews, slimFencedNode } from './observe.ts'
 
@@ -76,6 +78,7 @@ export function openFencingViews({ informers, log, trust, cephViews }: FencingVi
     openshiftHealthChecks: kind(openshiftHealthChecks),
     clusterApiHealthChecks: clusterApiKind(clusterApiHealthChecks),
     nodeHealthChecks: kind(nodeHealthChecks),
+    requests: kind(nodeDisruptions, { project: slimRequest }),
     namespaces: informers.open('namespaces/fencing', {
       type: namespaces,
       project: ({ metadata: { name } }) => ({ name }),
@@ -103,6 +106,31 @@ function namedOrGuarded(
     clusters: (view) => filteredView(view, (cluster) => isNamed(trust, nameOf(cluster)) || isGuarded(cluster)),
     inNamespaces: (view) =>
       filteredView(view, ({ metadata: { namespace = '' } }) => namespaces.has(namespace) || isGuardedIn(namespace)),
+  }
+}
+
+/** What is waited for changes all the time, and says nothing about the reboot. */
+function slimRequest({ apiVersion, kind, metadata, spec, status }: NodeDisruption): NodeDisruption {
+  const { name, uid, resourceVersion, deletionTimestamp, annotations } = metadata
+  const noted = annotations?.[marks.awaySince]
+  const { phase, phaseSince, nodeUid, bootIDBefore } = status ?? {}
+  return {
+    apiVersion,
+    kind,
+    metadata: {
+      name,
+      ...(uid === undefined ? {} : { uid }),
+      ...(resourceVersion === undefined ? {} : { resourceVersion }),
+      ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+      ...(noted === undefined ? {} : { annotations: { [marks.awaySince]: noted } }),
+    },
+    spec,
+    status: {
+      ...(phase === undefined ? {} : { phase }),
+      ...(phaseSince === undefined ? {} : { phaseSince }),
+      ...(nodeUid === undefined ? {} : { nodeUid }),
+      ...(bootIDBefore === undefined ? {} : { bootIDBefore }),
+    },
   }
 }
 

@@ -22,6 +22,8 @@ const decision: FencingDecision = {
     { ...fence, isOver: false },
     { ...fence, machine: 'm2', isOver: true },
   ],
+  outages: [],
+  outageNotes: [],
   problems: [{ object: 'x', problem: 'y' }],
   recheckAfterSeconds: 60,
 }
@@ -53,6 +55,7 @@ it('tells what is allowed, under way and held, and forgets clusters that are gon
     cofferdam_fencing_allowed: [1],
     cofferdam_fencing_fences_under_way: [1],
     cofferdam_fencing_sick_nodes_held: [1],
+    cofferdam_fencing_planned_nodes: [0],
     cofferdam_fencing_problems: [1],
     cofferdam_fencing_label_changes_total: [2, 1],
   })

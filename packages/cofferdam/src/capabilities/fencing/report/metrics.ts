@@ -24,6 +24,11 @@ export function createFencingMetrics(registry: Registry) {
     help: 'Nodes that are not Ready and that remediators are kept from, because storage needs them.',
     registers,
   })
+  const planned = new Gauge({
+    name: 'cofferdam_fencing_planned_nodes',
+    help: 'Nodes that remediators are kept from, because they are rebooted on plan.',
+    registers,
+  })
   const problems = new Gauge({
     name: 'cofferdam_fencing_problems',
     help: 'Machines, budgets and remediators that cannot be used as they are.',
@@ -65,6 +70,7 @@ export function createFencingMetrics(registry: Registry) {
         )
       }
       held.set(heldNodes(decision, seen).length)
+      planned.set(decision.outages.filter(({ isOver }) => !isOver).length)
       problems.set(decision.problems.length)
       countLabelChanges(seen.machines)
     },

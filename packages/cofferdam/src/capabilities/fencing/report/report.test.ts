@@ -44,6 +44,8 @@ async function look(reason: Reason, explanation = '', thenSeconds = 5): Promise<
     nodes: [],
     orphanBudgets: [],
     fences: [],
+    outages: [],
+    outageNotes: [],
     problems: [],
     recheckAfterSeconds: 60,
   }

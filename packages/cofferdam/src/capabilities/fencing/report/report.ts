@@ -4,6 +4,7 @@ import type { EventRecorder, Standing } from '@cofferdam/kubernetes/runtime/even
 import type { Reason } from '../../../shared/reasons.ts'
 import type { RefusedWrite } from '../apply/writes.ts'
 import type { FencingDecision } from '../domain/decision.ts'
+import { plannedWords } from '../domain/planned-words.ts'
 import type { FencingSnapshot } from '../domain/snapshot.ts'
 import type { FencingViews } from '../observe/observe.ts'
 
@@ -42,6 +43,7 @@ export class FencingReporter {
     this.#reports.show({ ...decision, problems: all }, snapshot)
     await this.#events.recordAll('clusters', this.#clusters(decision, snapshot))
     await this.#events.recordAll('machines', this.#sickMachines(decision, snapshot))
+    await this.#events.recordAll('outages', this.#outages(decision, snapshot))
     await this.#events.recordAll('problems', this.#problems(all))
     await this.#events.recordAll('refusals', this.#refusals(refused))
   }
@@ -88,6 +90,30 @@ export class FencingReporter {
         reason,
         note: wayOut === '' ? explanation : `${explanation} ${wayOut}`,
       }))
+  }
+
+  /** On the request and on the node, once the node is away: that it is protected, and that it is not any more. */
+  #outages({ outages }: FencingDecision, { nodes }: FencingSnapshot): Standing<Reason>[] {
+    return outages.flatMap((outage) => {
+      if (outage.awaySinceMs === undefined) return []
+      const { node, request, isOver } = outage
+      const { reason, explanation, wayOut } = plannedWords(outage)
+      const uid = nodes.find(({ name }) => name === node)?.uid
+      const about = [
+        this.#views.requests.get({ name: request }),
+        { apiVersion: 'v1', kind: 'Node', metadata: { name: node, ...(uid === undefined ? {} : { uid }) } },
+      ]
+      const type = isOver ? 'Warning' : 'Normal'
+      const note = `${explanation} ${wayOut}`
+      return about.map((object, at) => ({
+        slot: `${request} ${at}`,
+        state: reason,
+        about: object,
+        type,
+        reason,
+        note,
+      }))
+    })
   }
 
   #machine(machine: FencingSnapshot['machines'][number] | undefined): KubeObject | undefined {

@@ -9,10 +9,12 @@ import {
   osd,
 } from '../../../explain/testing/fencing-objects.ts'
 import { type FencingSeen, viewListedFencing } from '../../../explain/testing/listed-fencing.ts'
-import { earlier, storageView } from '../../../explain/testing/sample-objects.ts'
+import { earlier, now, storageView } from '../../../explain/testing/sample-objects.ts'
 import { emptyLedger, type LedgerEntry } from '../../../ledger/rules/ledger.ts'
 import { known, unknown } from '../../../shared/observed.ts'
+import { exampleRequest } from '../domain/testing/small-fencing.ts'
 import { answerFencing } from './fencing-answer.ts'
+import { fencingLines, fencingSummaryLines } from './fencing-text.ts'
 import { summarizeFencing } from './summarize-fencing.ts'
 
 async function answer(node: string, more: Parameters<typeof fencingSeen>[0] = {}) {
@@ -86,7 +88,13 @@ describe('explaining whether the machine of a node may be fenced', () => {
     'a node whose OSDs are down is held while Ceph has them up': {
       seen: { budgets: [machineBudget(0, { evidence: { clean: false } })], nodes: nodes('n1') },
       osds: [osd(0, 'n1', false), osd(1, 'n2'), osd(2, 'n3')],
-      then: { mayFence: false, reason: 'FenceWaitsForData', wayOut: 'It opens when Ceph has recovered.' },
+      then: {
+        mayFence: false,
+        reason: 'FenceWaitsForData',
+        wayOut: expect.stringContaining(
+          'It opens when Ceph has recovered. If its dead machines must be fenced before that:',
+        ),
+      },
     },
     'a node whose OSDs are down for Ceph too is held while its machine still has the label: its budget refuses every remediator':
       {
@@ -96,7 +104,7 @@ describe('explaining whether the machine of a node may be fenced', () => {
           mayFence: false,
           reason: 'FenceReleasePending',
           explanation:
-            'Storage does not hold it any more, but budget openshift-machine-api/rook-ceph-rook-ceph still keeps it from being fenced.',
+            'Nothing holds it any more, but budget openshift-machine-api/rook-ceph-rook-ceph still keeps it from being fenced.',
         },
       },
     'a Lease of the operator that is still there keeps a machine that storage does not hold': {
@@ -267,8 +275,64 @@ describe('explaining whether the machine of a node may be fenced', () => {
     expect(await answer(node, { ...seen, ...(osds && { osds }) })).toMatchObject(then)
   })
 
-  it('where there are no Machines there is nothing to say', async () => {
-    expect(await answer('n1', { openshiftMachines: undefined })).toBeUndefined()
+  it('where there are neither Machines nor NodeHealthChecks there is nothing to say', async () => {
+    expect(await answer('n1', { openshiftMachines: undefined, nodeHealthChecks: undefined })).toBeUndefined()
+  })
+})
+
+describe('a node that is rebooted on plan', () => {
+  const request = exampleRequest('app', { status: { nodeUid: undefined, bootIDBefore: '' } })
+  const paused = healthCheck('workers', {
+    metadata: {
+      namespace: 'openshift-machine-api',
+      name: 'workers',
+      annotations: { 'cluster.x-k8s.io/paused': 'cofferdam', 'cofferdam.io/set-by-fencing': 'paused' },
+    },
+  })
+  const away = { nodes: nodes('app'), requests: [request], openshiftHealthChecks: [paused] }
+
+  it('is explained with who planned it, until when, and how to override it, without any OSD', async () => {
+    const seen = await answer('app', away)
+    expect(seen?.planned).toEqual({
+      request: 'reboot-app',
+      by: 'ann',
+      awaySince: earlier,
+      until: '2026-01-01T12:50:00Z',
+      returnWithin: '1h',
+      isOver: false,
+    })
+    expect(seen && fencingLines(seen, now)).toEqual([
+      'machine openshift-machine-api/m-app: may not be fenced now: ann (nodedisruption/reboot-app) takes it out for a reboot: it is protected from remediation until 2026-01-01T12:50:00Z. (PlannedOutage)',
+      'That ends when the node is back. To have it fenced before: cofferdam uncordon app, or kubectl delete nodedisruption reboot-app.',
+      'kept by: openshift-mhc/openshift-machine-api/workers is paused for all nodes that it remediates',
+      'managed by openshift-mhc/openshift-machine-api/workers, paused by us',
+    ])
+  })
+
+  it('is said not to be protected yet while its gates are missing: without an operator nobody sets them', async () => {
+    const seen = await answer('app', { ...away, openshiftHealthChecks: [healthCheck('workers')] })
+    expect(seen?.explanation).toContain('What keeps remediators from it is not set yet')
+  })
+
+  it('is a line of status, with and without a Ceph cluster', async () => {
+    const lines = async (more: Partial<FencingSeen>) => {
+      const seen = await summary(fencingSeen({ ...away, ...more }))
+      return seen === undefined ? [] : fencingSummaryLines(seen, now).filter((line) => line.startsWith('node app'))
+    }
+    const line =
+      'node app is taken out for a reboot (ann, nodedisruption/reboot-app) and protected from remediation until 2026-01-01T12:50:00Z'
+    expect(await lines({})).toEqual([line])
+    expect(await lines({ cephClusters: [] })).toEqual([line])
+    expect(await lines({ nodes: nodes() })).toEqual([
+      'node app is taken out for a reboot (ann, nodedisruption/reboot-app) and protected from remediation for 1h once it is away',
+    ])
+    const short = exampleRequest('app', {
+      spec: { returnWithin: '5m' },
+      status: { nodeUid: undefined, bootIDBefore: '' },
+    })
+    expect(await lines({ requests: [short] })).toEqual([
+      'node app is not back from its reboot (ann, nodedisruption/reboot-app), and is not protected since 2026-01-01T11:55:00Z',
+    ])
   })
 })
 

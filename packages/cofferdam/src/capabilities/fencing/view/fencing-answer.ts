@@ -1,9 +1,11 @@
+import { durationText } from '@cofferdam/kubernetes/api/duration.ts'
 import { medik8sLeaseNamespace } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import { pendingFor } from '../domain/as-written.ts'
 import type { ClusterAnswer, Fence } from '../domain/decision.ts'
 import { hookName, skipAnnotation } from '../domain/marks.ts'
+import type { PlannedOutage } from '../domain/planned-outages.ts'
 import type { MachineView, RemediatorView } from '../domain/snapshot.ts'
 import type { FencingView } from './fencing-view.ts'
 
@@ -18,14 +20,29 @@ export interface FencingAnswer {
   readonly wayOut?: string
   /** The fence of this node that is not over. */
   readonly underWay?: { readonly since: string; readonly cluster: string }
+  /** The request for a reboot that protects the node, or did. */
+  readonly planned?: PlannedAnswer
   /** The machine budgets that cover it, one for each Ceph cluster with OSDs on the node. */
   readonly budgets: readonly MachineBudgetAnswer[]
   /** What keeps remediators from this very node, or from the machines it is among. */
   readonly gates: readonly string[]
   readonly remediators: readonly RemediatorAnswer[]
-  /** Whether an operator keeps all this up to date; left out where it is not known, or no OSD is on the node. */
+  /** Whether an operator keeps all this up to date; left out where it is not known, or nothing holds the node. */
   readonly isAttended?: boolean
   readonly unattendedSince?: string
+}
+
+export interface PlannedAnswer {
+  /** The name of the NodeDisruption. */
+  readonly request: string
+  readonly by: string
+  /** Left out while the node is Ready. */
+  readonly awaySince?: string
+  /** Left out while that counts from when the node stops being Ready. */
+  readonly until?: string
+  /** As in `1h`: how long the node may be away. */
+  readonly returnWithin: string
+  readonly isOver: boolean
 }
 
 export interface MachineBudgetAnswer {
@@ -51,24 +68,27 @@ export interface RemediatorAnswer {
   readonly pausedBy?: 'us' | 'others'
 }
 
-/** Undefined where there are no Machines at all. */
+/** Undefined where there are neither Machines nor NodeHealthChecks. */
 export function answerFencing(view: FencingView, nodeName: string): FencingAnswer | undefined {
   const { snapshot, decision, isAttended, unattendedSince } = view
-  if (!snapshot.areMachinesServed) return undefined
+  if (!snapshot.areMachinesServed && !snapshot.areNodeChecksServed) return undefined
   const machine = snapshot.machines.find((each) => each.nodeName === nodeName)
   const clusters = clustersOn(view, nodeName)
   const fence = decision.fences.find(({ node, isOver }) => node === nodeName && !isOver)
+  const outage = decision.outages.find(({ node }) => node === nodeName)
+  const isConcerned = clusters.length > 0 || outage !== undefined
   const { wayOut, ...verdict } = verdictOf(view, nodeName, machine)
   return {
     ...(machine === undefined ? {} : { machine: `${machine.namespace}/${machine.name}` }),
     ...verdict,
     ...(wayOut === '' ? {} : { wayOut }),
     ...(fence === undefined ? {} : { underWay: underWayOf(fence) }),
+    ...(outage === undefined ? {} : { planned: plannedAnswer(outage) }),
     budgets: clusters.flatMap((cluster) => budgetAnswer(view, cluster)),
     gates: gatesOf(view, nodeName, machine),
     remediators: remediatorsOf(view, nodeName).map(remediatorAnswer),
-    ...(isAttended === undefined || clusters.length === 0 ? {} : { isAttended }),
-    ...(unattendedSince === undefined || clusters.length === 0 ? {} : { unattendedSince }),
+    ...(isAttended === undefined || !isConcerned ? {} : { isAttended }),
+    ...(unattendedSince === undefined || !isConcerned ? {} : { unattendedSince }),
   }
 }
 
@@ -122,6 +142,18 @@ function budgetAnswer(
 
 function underWayOf({ cluster, sinceMs }: Fence): NonNullable<FencingAnswer['underWay']> {
   return { since: rfc3339(sinceMs), cluster: `${cluster.namespace}/${cluster.name}` }
+}
+
+export function plannedAnswer(outage: PlannedOutage): PlannedAnswer {
+  const { request, by, awaySinceMs, untilMs, returnWithinMs, isOver } = outage
+  return {
+    request,
+    by,
+    ...(awaySinceMs === undefined ? {} : { awaySince: rfc3339(awaySinceMs) }),
+    ...(untilMs === undefined ? {} : { until: rfc3339(untilMs) }),
+    returnWithin: durationText(returnWithinMs),
+    isOver,
+  }
 }
 
 function gatesOf(view: FencingView, nodeName: string, machine: MachineView | undefined): string[] {

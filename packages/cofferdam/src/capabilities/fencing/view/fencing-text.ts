@@ -1,16 +1,18 @@
 import { ageText } from '../../../shared/age-text.ts'
+import { fencedText } from '../domain/fenced-node.ts'
 import type { FencingAnswer, RemediatorAnswer } from './fencing-answer.ts'
-import type { FencingSummary } from './summarize-fencing.ts'
+import type { FencingSummary, PlannedNode } from './summarize-fencing.ts'
 
 const shownAtMost = 5
 
 /** What is said of one node's machine, for people: the verdict first. */
 export function fencingLines(answer: FencingAnswer, now: string): string[] {
   const { machine, mayFence, reason, explanation, wayOut, underWay } = answer
-  const who = machine === undefined ? 'no Machine has this node' : `machine ${machine}`
+  const isFenceable = machine !== undefined || answer.remediators.length > 0
+  const who = machine === undefined ? (isFenceable ? 'this node' : 'no Machine has this node') : `machine ${machine}`
   const verdict = mayFence ? 'may be fenced now' : 'may not be fenced now'
   return [
-    `${who}: ${machine === undefined ? '' : `${verdict}: `}${explanation} (${reason})`,
+    `${who}: ${isFenceable ? `${verdict}: ` : ''}${explanation} (${reason})`,
     ...(wayOut === undefined ? [] : [wayOut]),
     ...(underWay === undefined ? [] : [`being fenced${forText(underWay.since, now)}, for ${underWay.cluster}`]),
     ...answer.budgets.map(
@@ -26,7 +28,7 @@ export function fencingLines(answer: FencingAnswer, now: string): string[] {
 
 /** One line for each cluster, and one for each thing that is not as usual. */
 export function fencingSummaryLines(summary: FencingSummary, now: string): string[] {
-  const { clusters, underWay, held, remediators, problems } = summary
+  const { clusters, underWay, planned, held, remediators, problems } = summary
   const deaf = remediators.filter(({ listens }) => !listens)
   const named = new Set(deaf.map(({ remediator }) => remediator))
   return [
@@ -35,9 +37,9 @@ export function fencingSummaryLines(summary: FencingSummary, now: string): strin
         `${cluster}: ${allowed === undefined ? '' : allowed === 0 ? 'no machine may go' : 'one machine may go'}${allowed === undefined ? '' : ': '}${explanation} (${reason})`,
     ),
     ...shortened(underWay, ({ machine, node, since }) => {
-      const place = node === '' || node === machine ? '' : ` of node ${node}`
-      return `machine ${machine}${place} is being fenced${forText(since, now)}`
+      return `${fencedText({ machine, node: node === machine ? '' : node })} is being fenced${forText(since, now)}`
     }),
+    ...shortened(planned, plannedText),
     ...shortened(held, ({ node, reason }) => `node ${node} is not Ready and is kept (${reason})`),
     ...shortened(deaf, remediatorText),
     ...shortened(
@@ -45,6 +47,14 @@ export function fencingSummaryLines(summary: FencingSummary, now: string): strin
       ({ object, problem }) => `problem: ${object}: ${problem}`,
     ),
   ]
+}
+
+function plannedText({ node, request, by, awaySince, until = '', returnWithin, isOver }: PlannedNode): string {
+  const who = by === `nodedisruption/${request}` ? by : `${by}, nodedisruption/${request}`
+  if (isOver) return `node ${node} is not back from its reboot (${who}), and is not protected since ${until}`
+  const deadline = until === '' ? '' : `, and not after ${until}`
+  const end = awaySince === undefined ? `for ${returnWithin} once it is away${deadline}` : `until ${until}`
+  return `node ${node} is taken out for a reboot (${who}) and protected from remediation ${end}`
 }
 
 function remediatorText({ remediator, listens, why = '', pausedBy }: RemediatorAnswer): string {

@@ -1,13 +1,15 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { heldNodes } from '../domain/held-nodes.ts'
-import { type RemediatorAnswer, remediatorAnswer } from './fencing-answer.ts'
+import { type PlannedAnswer, plannedAnswer, type RemediatorAnswer, remediatorAnswer } from './fencing-answer.ts'
 import type { FencingView } from './fencing-view.ts'
 
 /** Fencing in the whole cluster, as short as it goes. */
 export interface FencingSummary {
   readonly clusters: readonly ClusterFencing[]
   readonly underWay: readonly FenceUnderWay[]
-  /** Sick nodes that remediators are kept from. */
+  /** Nodes that are taken out for a reboot, and those that did not come back from it. */
+  readonly planned: readonly PlannedNode[]
+  /** Sick nodes that remediators are kept from because of storage. */
   readonly held: readonly HeldNode[]
   readonly remediators: readonly RemediatorAnswer[]
   readonly problems: readonly { readonly object: string; readonly problem: string }[]
@@ -29,15 +31,20 @@ export interface FenceUnderWay {
   readonly since: string
 }
 
+export interface PlannedNode extends PlannedAnswer {
+  readonly node: string
+}
+
 export interface HeldNode {
   readonly node: string
   readonly reason: string
   readonly explanation: string
 }
 
-/** Undefined where there is nothing to fence: no Machines, or no Ceph cluster. */
+/** Undefined where there is nothing to say: no Machines and no NodeHealthChecks, or neither a Ceph cluster nor a reboot. */
 export function summarizeFencing({ snapshot, decision }: FencingView): FencingSummary | undefined {
-  if (!snapshot.areMachinesServed || decision.clusters.length === 0) return undefined
+  if (!snapshot.areMachinesServed && !snapshot.areNodeChecksServed) return undefined
+  if (decision.clusters.length === 0 && decision.outages.length === 0) return undefined
   return {
     clusters: decision.clusters.map(({ namespace, name, budget, reason, explanation }) => ({
       cluster: `${namespace}/${name}`,
@@ -53,6 +60,7 @@ export function summarizeFencing({ snapshot, decision }: FencingView): FencingSu
         cluster: `${cluster.namespace}/${cluster.name}`,
         since: rfc3339(sinceMs),
       })),
+    planned: decision.outages.map((outage) => ({ node: outage.node, ...plannedAnswer(outage) })),
     held: heldNodes(decision, snapshot).map(({ node, reason, explanation }) => ({ node, reason, explanation })),
     remediators: snapshot.remediators.map(remediatorAnswer),
     problems: decision.problems,

@@ -23,6 +23,7 @@ export const settings: DrainLockSettings = {
   mode: 'reserve',
   minTolerationMs: 900_000,
   fallbackAfterMs: minutes(30),
+  plannedOutageMs: minutes(60),
   reservationMs: minutes(10),
   settleMs: 75_000,
   renewMs: 20_000,

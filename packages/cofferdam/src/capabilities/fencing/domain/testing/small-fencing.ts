@@ -9,6 +9,7 @@ import {
 } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import type { NodeDisruption } from '../../../../shared/kinds/node-disruption.ts'
 import { known } from '../../../../shared/observed.ts'
 import { budgetNotes } from '../budget-notes.ts'
 import { buildMachineBudget } from '../budget-object.ts'
@@ -17,8 +18,10 @@ import { decideFencing } from '../decide.ts'
 import type { FencingDecision, GateChange } from '../decision.ts'
 import { buildGatePatch } from '../gate-patch.ts'
 import { buildLabelPatch } from '../label-patch.ts'
+import { marks } from '../marks.ts'
 import { buildNodeLease, nodeLeaseName } from '../node-lease.ts'
 import { type FencingObjects, parseFencing } from '../parse-fencing.ts'
+import type { RebootObjects } from '../parse-reboots.ts'
 import type { FencedCluster } from '../snapshot.ts'
 
 export const startMs = 1_800_000_000_000
@@ -111,6 +114,26 @@ export const nodesCheck: NodeHealthCheck = {
   status: { phase: 'Enabled', observedNodes: 3 },
 }
 
+type RequestMore = Partial<NodeDisruption['metadata']> & {
+  readonly spec?: Partial<NodeDisruption['spec']>
+  readonly status?: Partial<NonNullable<NodeDisruption['status']>>
+}
+
+/** ann's request to reboot a node; by default it is drained and may go. */
+export function exampleRequest(node: string, { spec, status, ...metadata }: RequestMore = {}): NodeDisruption {
+  return {
+    apiVersion: 'cofferdam.io/v1alpha1',
+    kind: 'NodeDisruption',
+    metadata: { name: `reboot-${node}`, uid: `uid-of-reboot-${node}`, ...metadata },
+    spec: { nodeName: node, intent: 'Reboot', requester: 'ann', honourSkipDrain: true, ...spec },
+    status: { phase: 'Drained', nodeUid: `uid-of-${node}`, bootIDBefore: 'boot-1', ...status },
+  }
+}
+
+export function rebootsOf(...requests: readonly NodeDisruption[]): RebootObjects {
+  return { requests: known(requests), begun: new Set(), plannedOutageMs: 60 * minute }
+}
+
 export function decide(objects: FencingObjects): FencingDecision {
   return decideFencing(parseFencing(objects))
 }
@@ -131,7 +154,20 @@ export function applyDecision(objects: FencingObjects, decision: FencingDecision
   }
   now = { ...now, budgets: writtenBudgets(now, decision) }
   for (const gate of decision.gates) now = withGate(now, gate, patched)
-  return now
+  return withOutageNotes(now, decision)
+}
+
+function withOutageNotes(now: FencingObjects, { outageNotes }: FencingDecision): FencingObjects {
+  const { reboots } = now
+  if (reboots?.requests.known !== true || outageNotes.length === 0) return now
+  const requests = reboots.requests.value.map((request) => {
+    const note = outageNotes.find((each) => each.request === request.metadata.name)
+    const awaySince = note?.awaySinceMs === undefined ? null : rfc3339(note.awaySinceMs)
+    return note === undefined
+      ? request
+      : merged(request, { metadata: { annotations: { [marks.awaySince]: awaySince } } })
+  })
+  return { ...now, reboots: { ...reboots, requests: known(requests) } }
 }
 
 function writtenBudgets(
@@ -210,9 +246,9 @@ export function settled(objects: FencingObjects, mostPasses = 5): FencingObjects
 
 /** Whether nothing is left to write. */
 export function isSettled(objects: FencingObjects): boolean {
-  const { labels, gates, orphanBudgets } = decide(objects)
+  const { labels, gates, orphanBudgets, outageNotes } = decide(objects)
   const isSame = applyDecision(objects).budgets.every((budget, at) => budget === objects.budgets[at])
-  return labels.length === 0 && gates.length === 0 && orphanBudgets.length === 0 && isSame
+  return [labels, gates, orphanBudgets, outageNotes].every(({ length }) => length === 0) && isSame
 }
 
 function merged<T>(object: T, patch: JsonObject | undefined): T {
