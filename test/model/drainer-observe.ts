@@ -1,8 +1,8 @@
-import { apps, type DrainerIndex, drainerIndexes, holderOf, isOver, podIndex, requestIds } from './bounds.ts'
+import { apps, type DrainerIndex, drainerIndexes, holderOf, isOver, podIndex, realParts, requestIds } from './bounds.ts'
 import { isUnlockInVain } from './budget-writes.ts'
 import { mayNotEvict } from './evictions.ts'
 import { type DecidedWork, type Emit, type Model, recordOf, withDrainer } from './model.ts'
-import { snapshotFor } from './observe.ts'
+import { ownerLock, snapshotFor } from './observe.ts'
 import { idSpan } from './pool.ts'
 import { type ModelState, type ModelStep, noLimit, type Work } from './state.ts'
 import { inWords } from './words.ts'
@@ -100,13 +100,27 @@ function decideAnew(model: Model, state: ModelState, index: DrainerIndex): Decid
   const standing = written?.step === 'record' ? recordOf(model, written.record) : before
   const closing = recordOf(model, decision.record)
   if (closing !== standing) steps.push({ step: 'close', record: decision.record })
+  const begins = decision.steps.some(({ step }) => step === 'take' || step === 'intend')
+  const isLocked = begins && isOwnerPassed(state, index)
   const isWaitingForNothing = steps.length === 0 && !isOver(closing.value.phase) && decision.blockedBy.length === 0
   return {
     work: { steps: steps.map((step) => model.pools.steps.of(step)), isOvertaken: false },
     after: new Map(),
-    violation: isWaitingForNothing ? 'named waits: it waits and does not say for what' : undefined,
+    violation: isLocked
+      ? 'I15 owner: a drain begins on what the owner has locked'
+      : isWaitingForNothing
+        ? 'named waits: it waits and does not say for what'
+        : undefined,
     says: `${decision.reason}; will ${steps.map(inWords).join(', ') || 'do nothing'}`,
   }
+}
+
+/** Whether a pod on the node has a budget that its owner has locked. */
+function isOwnerPassed(state: ModelState, index: DrainerIndex): boolean {
+  return ([0, 1] as const).some((app) => {
+    const pod = state.pods.value[podIndex(app, index)]?.state
+    return (pod === 'runs' || pod === 'fails') && ownerLock(realParts, state.budgets[app].value, app) !== undefined
+  })
 }
 
 export function hasNothing({ ledger: { value }, budgets }: ModelState, index: DrainerIndex): boolean {

@@ -1,10 +1,20 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { DisruptionStep } from '@cofferdam/product/capabilities/drain-lock/domain/decision.ts'
 import { entriesOf, type Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
-import { apps, type DrainerIndex, drainerIndexes, holderOf, isOver, nowMs, podIndex, requestIds } from './bounds.ts'
+import {
+  apps,
+  type DrainerIndex,
+  drainerIndexes,
+  holderOf,
+  isOver,
+  nowMs,
+  podIndex,
+  podName,
+  requestIds,
+} from './bounds.ts'
 import { appOf, lockBudget, reserveBudget, unmarkBudget, unreserveBudget } from './budget-writes.ts'
 import { hasNothing } from './drainer-observe.ts'
-import { isAdmitted } from './evictions.ts'
+import { isAdmitted, passesOwner } from './evictions.ts'
 import { changesBadly } from './invariants.ts'
 import { type Emit, type Model, recordOf, withDrainer, withLedger, withNode, withPod, withWorld } from './model.ts'
 import { type ModelState, type ModelStep, noWork, type Pod, type Work } from './state.ts'
@@ -72,6 +82,19 @@ export function withoutVoidSteps(model: Model, state: ModelState): ModelState {
     if (end >= 0) next = withDrainer(model, next, index, { old: { ...old, steps: old.steps.slice(0, end) } })
   }
   return next
+}
+
+/** A node is cordoned on the very version that was seen: once it has changed, that is refused, and the round ends there. */
+export function withoutVoidCordons(model: Model, before: ModelState, after: ModelState): ModelState {
+  return drainerIndexes.reduce((state, index) => {
+    if (before.world.value.nodes[index] === state.world.value.nodes[index]) return state
+    return (['work', 'old'] as const).reduce((left, side) => {
+      const work = left.drainers[index].value[side]
+      const at = work?.steps.findIndex(({ value }) => value.step === 'cordon') ?? -1
+      if (work === undefined || at < 0) return left
+      return withDrainer(model, left, index, { [side]: { ...work, steps: work.steps.slice(0, at) } })
+    }, state)
+  }, after)
 }
 
 function isVoid(actor: Actor, { ledger: { value: ledger } }: ModelState, step: ModelStep): boolean {
@@ -152,7 +175,20 @@ function writeRecord(actor: Actor, state: ModelState, record: ReturnType<typeof 
   const other = side === 'work' ? value.old : value.work
   const overtaken = other === undefined ? {} : { [side === 'work' ? 'old' : 'work']: { ...other, isOvertaken: true } }
   const next = withDrainer(model, state, index, { record: recordOf(model, record), ...overtaken })
-  return done(actor, next)
+  const isNew = record.phase === 'Drained' && value.record.value.phase !== 'Drained'
+  const left = isNew ? podsLeft(state, index, record.skippedPods) : []
+  const violation = left.length === 0 ? undefined : `I14 drained: ${left.join(' and ')} would go down unasked`
+  return { ...done(actor, next), violation }
+}
+
+/** Pods on the node that its drain removes, and has not removed. */
+function podsLeft({ pods }: ModelState, index: DrainerIndex, stay: readonly { readonly name: string }[]): string[] {
+  return apps.flatMap((_, app) => {
+    const pod = pods.value[podIndex(app, index)]
+    const isThere = pod?.state === 'runs' || pod?.state === 'fails' || pod?.state === 'leaves'
+    const name = podName(app, index)
+    return isThere && !stay.some((each) => each.name === name) ? [name] : []
+  })
 }
 
 function uncordon(actor: Actor, state: ModelState): Performed {
@@ -182,7 +218,11 @@ function evictNext(actor: Actor, state: ModelState, step: DisruptionStep & { ste
     next: withSteps(actor, withPod(model, state, at, { isInFlight: true }), left),
     isDone: true,
     violation:
-      isCurrent || model.bounds.guard === 'down' ? undefined : 'I2 epochs: evicted under an epoch that is void',
+      model.bounds.guard === 'down'
+        ? undefined
+        : isCurrent
+          ? passesOwner(state, app)
+          : 'I2 epochs: evicted under an epoch that is void',
   }
 }
 

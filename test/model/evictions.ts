@@ -1,6 +1,6 @@
 import type { EvictionToken } from '@cofferdam/product/ledger/rules/decide-eviction.ts'
 import { known } from '@cofferdam/product/shared/observed.ts'
-import { apps, budgetReferences, desiredHealthy, nodeNames, nowMs, podName } from './bounds.ts'
+import { apps, budgetReferences, desiredHealthy, nodeNames, nowMs, podName, realParts } from './bounds.ts'
 import { type Emit, type Model, withBudget, withPod, withWorld } from './model.ts'
 import { ownerLock } from './observe.ts'
 import type { ModelState } from './state.ts'
@@ -44,6 +44,12 @@ export function isAdmitted(
   return allowed
 }
 
+/** Nothing that an owner has locked is evicted while the lock lasts, by whomever. */
+export function passesOwner({ budgets }: ModelState, app: 0 | 1): string | undefined {
+  const lock = ownerLock(realParts, budgets[app].value, app)
+  return lock === undefined ? undefined : 'I15 owner: an eviction passes a lock of the owner'
+}
+
 export function mayNotEvict(
   model: Model,
   state: ModelState,
@@ -67,7 +73,8 @@ export function emitEvictions(model: Model, state: ModelState, emit: Emit): void
       const next = withWorld(model, withPod(model, state, index, { isInFlight: true }), {
         evictionsLeft: evictionsLeft - 1,
       })
-      emit(() => `somebody asks to evict ${name}, and is let through to its budget`, next)
+      const violation = model.bounds.guard === 'down' ? undefined : passesOwner(state, app)
+      emit(() => `somebody asks to evict ${name}, and is let through to its budget`, next, { violation })
     }
     if (pod.isInFlight) {
       const next = conclude(model, state, index)

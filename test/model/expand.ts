@@ -15,7 +15,7 @@ import {
 } from './bounds.ts'
 import { appOf, recount } from './budget-writes.ts'
 import { createCanonical } from './canonical.ts'
-import { emitCrash, emitStep, type Side, withoutVoidSteps, withRecordWritten } from './drainer.ts'
+import { emitCrash, emitStep, type Side, withoutVoidCordons, withoutVoidSteps, withRecordWritten } from './drainer.ts'
 import { emitLook } from './drainer-observe.ts'
 import { emitEvictions } from './evictions.ts'
 import { emitFencer, emitKeeper } from './fencer.ts'
@@ -132,11 +132,11 @@ function emitNextStep(model: Model, state: ModelState, index: DrainerIndex, side
 }
 
 /** By number: the one thing that the outcome of a step depends on besides the process that takes it. */
-function whatStepReads({ ledger, budgets, world }: ModelState, step: ModelStep): number {
+function whatStepReads({ ledger, budgets, pods, world }: ModelState, step: ModelStep): number {
   switch (step.step) {
     case 'record':
     case 'close':
-      return 0
+      return step.record.phase === 'Drained' ? pods.id : 0
     case 'lock':
     case 'unlock':
       return budgets[appOf(step)].id
@@ -153,7 +153,8 @@ function whatStepReads({ ledger, budgets, world }: ModelState, step: ModelStep):
 
 /** What follows at once, and what makes no difference any more. */
 function settled(model: Model, before: ModelState, after: ModelState): ModelState {
-  let next = withSilenceTimed(model, before, withoutVoidSteps(model, withRecordWritten(model, after)))
+  const current = withoutVoidCordons(model, before, withRecordWritten(model, after))
+  let next = withSilenceTimed(model, before, withoutVoidSteps(model, current))
   if (model.bounds.isCountPrompt) next = recount(model, recount(model, next, 0), 1)
   return withoutIdleCrashes(model, next)
 }

@@ -1,6 +1,6 @@
 import { type Bounds, type Parts, realParts } from './bounds.ts'
 import { createLockModel, type LockModel } from './expand.ts'
-import { invariants } from './invariants.ts'
+import { findLeftover, invariants } from './invariants.ts'
 import { type ModelState, stateOf, vectorOf, width } from './state.ts'
 import { Numbers, Visited } from './visited.ts'
 
@@ -73,26 +73,29 @@ export function explore(bounds: Bounds, options: ExploreOptions = {}): Explorati
       const { index: to, isNew } = visited.add(vectorOf(model.canonical(next)))
       if (isNew) parents.push(index)
       edges.push(isFault ? (to | fault) >>> 0 : to)
-      isStuck &&= isFault
+      isStuck &&= isFault || to === index
     }
     if (isStuck && !model.hasEnded(state) && only('deadlock'))
       return finish({ what: 'deadlock: a request has not ended and nothing can happen any more', at: index }, false)
+    const left = isStuck && model.hasEnded(state) ? findLeftover(state) : undefined
+    if (left !== undefined && only(left)) return finish({ what: left, at: index }, false)
     if (visited.size > limit) return finish(undefined, false)
   }
   starts.push(edges.length)
   const wedged = only('L1') ? findWedged(model, visited, starts, edges) : undefined
-  const what = 'L1: whatever happens from here, some request never ends'
+  const what = 'L1: whatever happens from here, some request never ends or leaves something behind'
   return finish(wedged === undefined ? undefined : { what, at: wedged }, true)
 }
 
-/** The first state from which no continuation without faults ends every request. */
+/** The first state from which no continuation without faults ends every request, with nothing of it left behind. */
 function findWedged(model: LockModel, visited: Visited, starts: Numbers, edges: Numbers): number | undefined {
   const canEnd = new Uint8Array(visited.size)
   for (let isChanged = true; isChanged; ) {
     isChanged = false
     for (let index = visited.size - 1; index >= 0; index -= 1) {
       if (canEnd[index] === 1) continue
-      let can = model.hasEnded(stateOf(model.pools, visited.vectors, index * width))
+      const state = stateOf(model.pools, visited.vectors, index * width)
+      let can = model.hasEnded(state) && findLeftover(state) === undefined
       for (let edge = starts.at(index); !can && edge < starts.at(index + 1); edge += 1) {
         const to = edges.at(edge)
         can = to < fault && canEnd[to] === 1

@@ -1,5 +1,6 @@
-import { doClaimsConflict } from '@cofferdam/product/ledger/rules/claim.ts'
+import { doAnyConflict, doClaimsConflict } from '@cofferdam/product/ledger/rules/claim.ts'
 import { entriesOf, type Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
+import { isInLine } from '@cofferdam/product/ledger/rules/queue.ts'
 import {
   budgetReferences,
   desiredHealthy,
@@ -32,6 +33,8 @@ export function changesBadly(
     if (!after.entries.includes(entry)) return `I9 release: ${step} of ${requestId} touched a key of ${entry.requestId}`
   }
   const held = entriesOf(before, requestId)
+  const passed = findPassed(before, after, { requestId, step })
+  if (passed !== undefined) return passed
   if (epoch !== undefined && held.some((entry) => entry.epoch !== epoch)) {
     return step === 'release'
       ? 'I9 release: given back under an epoch that is void'
@@ -43,6 +46,39 @@ export function changesBadly(
     if (was?.epoch !== entry.epoch && entry.epoch <= highest && !held.some((other) => other.epoch === entry.epoch))
       return 'I2 epochs: an epoch was given out again'
   }
+  return undefined
+}
+
+/** The place of a request is its own: it moves back for nobody, and whoever needs the same and came later waits for it. */
+function findPassed(
+  before: Ledger,
+  after: Ledger,
+  { requestId, step }: { readonly requestId: string; readonly step: string },
+): string | undefined {
+  const number = before.tickets.find((ticket) => ticket.requestId === requestId)?.number
+  const place = number ?? entriesOf(before, requestId).find((entry) => entry.place !== undefined)?.place?.number
+  const next = after.tickets.find((ticket) => ticket.requestId === requestId)?.number
+  const isLost = next === undefined ? step === 'step-back' : next > (place ?? next)
+  if (place !== undefined && isLost) return `I16 tickets: ${requestId} lost its place`
+  const granted = entriesOf(after, requestId)
+  if (granted.length === 0 || entriesOf(before, requestId).length > 0) return undefined
+  const passed = before.tickets.find(
+    (ticket) =>
+      ticket.requestId !== requestId &&
+      ticket.number < (number ?? Number.POSITIVE_INFINITY) &&
+      isInLine(ticket) &&
+      doAnyConflict(ticket.claims, granted),
+  )
+  return passed === undefined ? undefined : `I16 tickets: ${requestId} went before ${passed.requestId}`
+}
+
+/** What is left of requests when all of them have ended and nothing more happens. */
+export function findLeftover({ ledger, budgets, world }: ModelState): string | undefined {
+  const isOurs = (requestId: string | undefined) => requestIds.some((id) => id === requestId)
+  if (ledger.value.entries.some(({ requestId }) => isOurs(requestId))) return 'I13 nothing left: a key is held'
+  if (ledger.value.tickets.some(({ requestId }) => isOurs(requestId))) return 'I13 nothing left: a ticket waits'
+  if (budgets.some(({ value }) => isOurs(value.hold?.requestId))) return 'I13 nothing left: a budget is locked'
+  if (world.value.nodes.some(({ cordonedBy }) => isOurs(cordonedBy))) return 'I13 nothing left: a node is cordoned'
   return undefined
 }
 
@@ -78,7 +114,7 @@ function budgetKeyOf(app: 0 | 1): string {
 }
 
 /*
- * I2, I9, I11 and I12 are about what is done and not about what is: they are held against every step, above and beside the
+ * I2, I9, I11, I12 and I14 to I16 are about what is done and not about what is: they are held against every step, above and beside the
  * steps themselves. I10 is I4 with the guard down: what is reserved keeps the budget without anybody's help.
  */
 export const invariants: readonly Invariant[] = [

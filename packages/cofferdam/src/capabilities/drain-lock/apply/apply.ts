@@ -87,8 +87,7 @@ export function disruptionPerformers(
         await unlockBudget(api, { ...step, nowMs: clock.now() }, signal)
         return 'done'
       case 'cordon':
-        await cordonNode(api, step, signal)
-        return 'done'
+        return (await cordonNode(api, step, signal)) ? 'done' : 'learned'
       case 'uncordon':
         await uncordonNode(api, step, signal)
         return 'done'

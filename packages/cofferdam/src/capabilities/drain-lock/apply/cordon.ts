@@ -10,13 +10,28 @@ export interface CordonOrder {
 }
 
 /**
- * Closes the node to new pods, and leaves a mark that says for whom.
+ * Closes the node to new pods, and leaves a mark that says for whom. False: the node has changed since it was decided, so it has to be
+ * decided again. A process that was stalled would otherwise close a node whose request its successor has ended meanwhile.
  *
  * Guarantees: a node that somebody else has cordoned meanwhile gets no mark of ours.
  */
-export async function cordonNode(api: CordonApi, order: CordonOrder, signal: AbortSignal): Promise<void> {
-  const { requestId: mark } = order
-  await changeCordon(api, order, (node) => (isCordoned(node) ? undefined : { isCordoned: true, mark }), signal)
+export async function cordonNode(
+  api: CordonApi,
+  order: CordonOrder & { readonly nodeVersion: string | undefined },
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { requestId: mark, nodeVersion } = order
+  let isOvertaken = false
+  await changeCordon(
+    api,
+    order,
+    (node) => {
+      isOvertaken = nodeVersion !== undefined && node.metadata.resourceVersion !== nodeVersion
+      return isOvertaken || isCordoned(node) ? undefined : { isCordoned: true, mark }
+    },
+    signal,
+  )
+  return !isOvertaken
 }
 
 /** Opens the node again, if the mark on it says that it was closed for this request. */

@@ -122,7 +122,14 @@ function passStep(seen: DisruptionSnapshot, step: DisruptionStep, words: RecordW
       return { do: 'write', what: 'unlock', budget: step.budget, requestId, epoch: highestEpoch(seen) }
     case 'cordon':
     case 'uncordon':
-      return { do: 'write', what: step.step, nodeName, nodeUid: nodeUidOf(seen), requestId }
+      return {
+        do: 'write',
+        what: step.step,
+        nodeName,
+        nodeUid: nodeUidOf(seen),
+        nodeVersion: seen.node?.resourceVersion,
+        requestId,
+      }
     case 'evict':
       return {
         do: 'evict',

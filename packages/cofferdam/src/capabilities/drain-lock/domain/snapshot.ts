@@ -96,6 +96,8 @@ export interface NodeFacts {
   readonly bootID: string
   readonly isReady: boolean
   readonly isCordoned: boolean
+  /** Of the very object that was read; undefined where it comes from a copy. */
+  readonly resourceVersion?: string
   /** From the node's configuration where it is visible: how long the kubelet lets pods end when the machine shuts down. */
   readonly shutdownGraceSeconds: number | undefined
 }

@@ -64,6 +64,8 @@ export interface CordonNode extends Step {
   readonly what: 'cordon' | 'uncordon'
   readonly nodeName: string
   readonly nodeUid: string
+  /** Decided on this version of the node; undefined: on none. */
+  readonly nodeVersion: string | undefined
   readonly requestId: string
 }
 

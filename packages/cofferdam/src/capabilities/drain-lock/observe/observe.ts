@@ -112,7 +112,8 @@ function budgetFaults({ namespace, name, annotations, lockProblem }: SeenBudget)
 
 async function getNode({ api }: ObserveDisruptionPorts, name: string, signal: AbortSignal) {
   try {
-    return parseHostNode(await api.get(nodes, { name }, { signal }))
+    const node = await api.get(nodes, { name }, { signal })
+    return { ...parseHostNode(node), resourceVersion: node.metadata.resourceVersion ?? '' }
   } catch (error) {
     if (hasReason(error, 'NotFound')) return undefined
     throw error

@@ -1,0 +1,34 @@
+import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { openScenario, type Scenario } from '@cofferdam/simulator/world/testing/scenario.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { cordonNode, uncordonNode } from './cordon.ts'
+
+const signal = new AbortController().signal
+let scenario: Scenario
+let seen = { nodeUid: '', nodeVersion: '' }
+
+beforeEach(async () => {
+  scenario = openScenario()
+  const node: Node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'a' } }
+  const { metadata } = await scenario.api.create(nodes, node)
+  seen = { nodeUid: metadata.uid ?? '', nodeVersion: metadata.resourceVersion ?? '' }
+})
+afterEach(() => scenario.stop())
+
+const order = () => ({ nodeName: 'a', requestId: 'R1', ...seen })
+const isCordoned = async () => (await scenario.api.get(nodes, { name: 'a' })).spec?.unschedulable === true
+
+describe('the cordon of a request', () => {
+  it('is set on the very version of the node that was seen', async () => {
+    expect(await cordonNode(scenario.api, order(), signal)).toBe(true)
+    expect(await isCordoned()).toBe(true)
+  })
+
+  it('is not set by a process that was stalled: its successor has ended the request, and the node would stay closed for good', async () => {
+    await cordonNode(scenario.api, order(), signal)
+    await uncordonNode(scenario.api, order(), signal)
+    expect(await cordonNode(scenario.api, order(), signal)).toBe(false)
+    expect(await isCordoned()).toBe(false)
+  })
+})
