@@ -1,4 +1,6 @@
-import { describe } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { decideLonghornDrain } from './decide.ts'
+import { longhornFixture } from './testing/longhorn-fixture.ts'
 import { type DecisionTable, tellDecisions } from './testing/tell-decisions.ts'
 
 const cordoned = { isCordoned: true }
@@ -214,4 +216,29 @@ describe('an autoscaled cluster under allow-if-replica-is-stopped', () => {
     ],
   }
   tellDecisions(table, 'allow-if-replica-is-stopped')
+})
+
+describe('a copy that runs beside a stopped one, where the cluster is autoscaled', () => {
+  const seen = (n1: { readonly isCordoned?: boolean }) =>
+    decideLonghornDrain(
+      longhornFixture({
+        policy: 'allow-if-replica-is-stopped',
+        isAutoscaled: true,
+        nodes: { n1, n2: {} },
+        volumes: { v: { copies: { n1: 'healthy', n2: { isStopped: true } } } },
+      }),
+    )
+
+  it('has a budget of ours, since Longhorn lets both nodes go for the sake of each other', () => {
+    expect(seen({}).budgets.map(({ node, wanted, hold }) => `${node}: ${wanted}, ${hold}`)).toEqual([
+      'n1: present, needed',
+      'n2: absent, needless',
+    ])
+  })
+
+  it('says of the stopped one that it may go, so that it is clear why it is not relied on', () => {
+    expect(seen({ isCordoned: true }).nodes[0]?.blockers[0]?.explanation).toBe(
+      'Replica v-n1 is the last protected copy of volume v: v-n2 on n2 may go with its node by its policy.',
+    )
+  })
 })

@@ -31,7 +31,7 @@ const sayings: Readonly<Record<Weakness, string>> = {
   'manager-away': 'has no running instance manager',
   'budget-missing': 'is not held by a budget',
   'budget-released': 'is not held by a budget any more',
-  'free-to-go': 'does not hold its node by its policy',
+  'free-to-go': 'may go with its node by its policy',
 }
 
 /** What one decision has settled so far. It only grows, and what it settles is never counted on again. */
@@ -151,8 +151,11 @@ function hasCopyElsewhere(
   return index.copiesOf(volume).some((copy) => copy.node !== node && isSuch(copy))
 }
 
+/** That it may go comes before the budget that it lacks for that reason. */
 function weaknessToRelyOn(so: SettledSoFar, copy: ReplicaView): Weakness | undefined {
-  return weaknessOf(so, copy) ?? (isFreeToGo(so, copy) ? 'free-to-go' : undefined)
+  const weakness = weaknessOf(so, copy)
+  const isForBudget = weakness === 'budget-missing' || weakness === 'budget-released'
+  return (weakness === undefined || isForBudget) && isFreeToGo(so, copy) ? 'free-to-go' : weakness
 }
 
 /**
