@@ -75,6 +75,63 @@ const tainted: LonghornState = {
   budgets: [],
 }
 
+const second = 'instance-manager-2'
+/** Two open nodes of an autoscaled cluster. Each has a copy of a volume: the one on the first node runs, the one on the second is stopped. */
+const autoscaled: LonghornState = {
+  ...empty,
+  settings: Object.entries({
+    ...wellSettings,
+    'node-drain-policy': 'allow-if-replica-is-stopped',
+    'kubernetes-cluster-autoscaler-enabled': 'true',
+  }).map(([setting, value]) => ({ apiVersion, kind: 'Setting', metadata: { name: setting }, value })),
+  kubeNodes: ['node-1', 'node-2'].map((node) => ({
+    apiVersion: 'v1',
+    kind: 'Node',
+    metadata: { name: node },
+    status: { conditions: [{ type: 'Ready', status: 'True' }] },
+  })),
+  nodes: ['node-1', 'node-2'].map((node) => ({
+    apiVersion,
+    kind: 'Node',
+    metadata: { name: node },
+    spec: { name: node },
+  })),
+  replicas: [
+    copyOf('v', { node: 'node-1', manager: name, state: 'running' }),
+    copyOf('v', { node: 'node-2', manager: second, state: 'stopped' }),
+  ],
+  instanceManagers: [name, second].map((manager, at) => ({
+    apiVersion,
+    kind: 'InstanceManager',
+    metadata: { name: manager, labels },
+    spec: { nodeID: `node-${at + 1}`, type: 'aio', dataEngine: 'v1' },
+    status: { currentState: 'running' },
+  })),
+  budgets: [buildBudget(name, labels), buildBudget(second, labels)],
+}
+
+function copyOf(
+  volume: string,
+  { node, manager, state }: { readonly node: string; readonly manager: string; readonly state: 'running' | 'stopped' },
+): LonghornState['replicas'][number] {
+  return {
+    apiVersion,
+    kind: 'Replica',
+    metadata: { name: `${volume}-${node}` },
+    spec: {
+      volumeName: volume,
+      nodeID: node,
+      dataEngine: 'v1',
+      active: true,
+      healthyAt: '2026-01-01T00:00:00Z',
+      failedAt: '',
+      desireState: state,
+      dataDirectoryName: `${volume}-${node}`,
+    },
+    status: { currentState: state, instanceManagerName: manager },
+  }
+}
+
 const releases: LonghornBudgetAnswer = { instanceManager: name, does: 'delete', mayGo: 'yes' }
 const holds: LonghornBudgetAnswer = { instanceManager: name, does: 'nothing', mayGo: 'no', why: 'a replica is there' }
 const fails: LonghornBudgetAnswer = { instanceManager: name, does: 'nothing', mayGo: 'unknown', error: 'no such node' }
@@ -161,19 +218,19 @@ describe('why Longhorn and we differ', () => {
   it('a failure that Longhorn misses, since another volume holds the node first, is still to be explained', async () => {
     const [here] = tainted.replicas
     if (here === undefined) throw new Error('the tainted node has no copy')
-    const second = {
+    const other = {
       ...here,
       metadata: { name: 'w-r-1' },
       spec: { ...here.spec, volumeName: 'w', dataEngine: 'v1' as const },
       status: { instanceManagerName: name },
     }
     const beforeTheOther = deciding((state) => {
-      const isHeldFirst = state.replicas.includes(second)
+      const isHeldFirst = state.replicas.includes(other)
       const isLost = state.replicas.some(({ spec }) => spec?.nodeID === 'gone')
       const answer = failsTwice(state)
       return answer === fails && isHeldFirst && !isLost ? makes : answer
     })
-    expect(await explained(beforeTheOther, { ...tainted, replicas: [...tainted.replicas, second] })).toEqual([
+    expect(await explained(beforeTheOther, { ...tainted, replicas: [...tainted.replicas, other] })).toEqual([
       'a copy on a node that Kubernetes does not have',
       'the instance manager of a replica that names none, or one of another node',
     ])
@@ -188,6 +245,29 @@ describe('why Longhorn and we differ', () => {
       'a copy on a node that Kubernetes does not have',
       'the instance manager of a replica that names none, or one of another node',
     ])
+  })
+
+  it('a stopped copy that Longhorn relies on explains that it releases the node of one that runs', async () => {
+    expect(
+      await explained(
+        deciding(() => releases),
+        autoscaled,
+      ),
+    ).toEqual(['a stopped copy under `allow-if-replica-is-stopped`, where the cluster is autoscaled'])
+  })
+
+  it('but stopped copies on that very node explain nothing: without them it would be another node that is judged', async () => {
+    const lone = {
+      ...autoscaled,
+      replicas: [
+        copyOf('v', { node: 'node-1', manager: name, state: 'running' }),
+        copyOf('w', { node: 'node-1', manager: name, state: 'stopped' }),
+      ],
+    }
+    const holdsIfNoneStopped = deciding(({ replicas }) =>
+      replicas.some(({ status }) => status?.currentState === 'stopped') ? releases : holds,
+    )
+    expect(await explained(holdsIfNoneStopped, lone)).toEqual([])
   })
 
   it('nothing on the list is there, so nothing explains it', async () => {

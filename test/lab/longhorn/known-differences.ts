@@ -192,6 +192,24 @@ export const knownDifferences: readonly KnownDifference[] = [
     without: (state) => withSetting(state, 'kubernetes-cluster-autoscaler-enabled', (value) => value === 'perhaps'),
   },
   {
+    name: 'a stopped copy under `allow-if-replica-is-stopped`, where the cluster is autoscaled',
+    why: 'Longhorn relies on its budget, and deletes that one by the same policy; Cofferdam lets no copy that runs go for the sake of one that holds nothing',
+    means: 'with `hold` the node of a copy that runs is held until another one runs, or until it has stopped itself',
+    isPerSubject: true,
+    without: (state, { snapshot }, subject) => {
+      const { isAutoscaled, policy } = snapshot.settings
+      if (!isAutoscaled || !policy.known || policy.value !== 'allow-if-replica-is-stopped') return state
+      const own = state.instanceManagers.find(({ metadata }) => metadata.name === subject)?.spec?.nodeID
+      return changed(state, 'replicas', (replica) => {
+        const { spec, status } = replica
+        const isStopped = spec?.desireState === 'stopped' && status?.currentState === 'stopped'
+        return isStopped && spec.nodeID !== own
+          ? { ...replica, status: { ...status, currentState: 'stopping' } }
+          : replica
+      })
+    },
+  },
+  {
     name: 'what the same decision does on other nodes',
     why: "each of Longhorn's managers decides alone, so two may release, or make, budgets for each other's sake; Cofferdam decides for all nodes at once",
     means: 'with `hold` one of two nodes stays held whose copies rely on each other',

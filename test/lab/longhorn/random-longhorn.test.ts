@@ -39,6 +39,10 @@ const met: Readonly<Record<string, (state: LonghornState) => boolean>> = {
   'a replica that is being deleted': ({ replicas }) => replicas.some(({ metadata }) => metadata.deletionTimestamp),
   'replicas without their volume': ({ replicas, volumes }) =>
     replicas.some(({ spec }) => !has(volumes, spec?.volumeName ?? '')),
+  'a stopped replica beside one of its volume that is not': ({ replicas }) =>
+    replicas.some((one) =>
+      replicas.some((other) => other.spec?.volumeName === one.spec?.volumeName && isStopped(one) && !isStopped(other)),
+    ),
   'autoscaler mode': ({ settings }) => settingOf(settings, 'kubernetes-cluster-autoscaler-enabled') === 'true',
   'no drain policy': ({ settings }) => settingOf(settings, 'node-drain-policy') === undefined,
   'no default image': ({ settings }) => settingOf(settings, 'default-instance-manager-image') === undefined,
@@ -57,6 +61,10 @@ describe('random states of a Longhorn', () => {
 
 function has(objects: readonly { readonly metadata: { readonly name: string } }[], name: string): boolean {
   return objects.some(({ metadata }) => metadata.name === name)
+}
+
+function isStopped({ spec, status }: LonghornState['replicas'][number]): boolean {
+  return spec?.desireState === 'stopped' && status?.currentState === 'stopped'
 }
 
 function settingOf(settings: LonghornState['settings'], name: string): string | undefined {

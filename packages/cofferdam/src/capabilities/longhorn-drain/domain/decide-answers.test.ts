@@ -232,6 +232,14 @@ describe('copies that a cancelled eviction left over', () => {
       },
       [],
     ],
+    'none goes while one is stopped: the copies that stay might be those whose nodes may go with them': [
+      {
+        surplus: 'remove',
+        nodes,
+        volumes: { v: { copies: { ...copies, n1: { ...copies.n1, isStopped: true } }, numberOfReplicas: 2 } },
+      },
+      [],
+    ],
     'none goes from a volume that wants none at all, for that cannot be meant': [
       { surplus: 'remove', nodes, volumes: { v: { copies, numberOfReplicas: 0 } } },
       [],

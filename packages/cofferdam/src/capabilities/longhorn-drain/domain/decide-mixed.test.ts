@@ -1,4 +1,6 @@
-import { describe } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { decideLonghornDrain } from './decide.ts'
+import { longhornFixture } from './testing/longhorn-fixture.ts'
 import { type DecisionTable, tellDecisions } from './testing/tell-decisions.ts'
 
 const cordoned = { isCordoned: true }
@@ -151,6 +153,92 @@ describe('an autoscaled cluster', () => {
       },
       { kept: 'im-n1' },
     ],
+    'a node that reboots by a milder policy protects no other: both would go, and with them the only two copies': [
+      {
+        isAutoscaled: true,
+        rebootPolicy: 'always-allow',
+        nodes: { n1: open, n2: { intent: 'Reboot' } },
+        volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' } } },
+      },
+      { kept: 'im-n1' },
+    ],
   }
   tellDecisions(table)
+})
+
+describe('an autoscaled cluster under allow-if-replica-is-stopped', () => {
+  const stopped = { isStopped: true }
+  const none = { hasBudget: false }
+  const table: DecisionTable = {
+    'a copy that runs keeps its node: let go for a stopped one, whose node goes too, both took the volume with them': [
+      { isAutoscaled: true, nodes: { n1: open, n2: open }, volumes: { v: { copies: { n1: 'healthy', n2: stopped } } } },
+      { kept: 'im-n1' },
+    ],
+    'so it does whichever of the two nodes is judged first': [
+      { isAutoscaled: true, nodes: { n1: open, n2: open }, volumes: { v: { copies: { n1: stopped, n2: 'healthy' } } } },
+      { kept: 'im-n2' },
+    ],
+    'so it does though an engine keeps the other node: Longhorn lets that one go as soon as the engine has gone': [
+      {
+        isAutoscaled: true,
+        nodes: { n1: open, n2: { manager: { engines: ['w'] } } },
+        volumes: { v: { copies: { n1: 'healthy', n2: stopped } } },
+      },
+      { kept: 'im-n1 im-n2' },
+    ],
+    'a drain waits for the copy that runs, since the other node may be removed meanwhile': [
+      {
+        isAutoscaled: true,
+        nodes: { n1: cordoned, n2: open },
+        volumes: { v: { copies: { n1: 'healthy', n2: stopped } } },
+      },
+      { kept: 'im-n1', mayDrain: 'n1: LastReplica' },
+    ],
+    'a copy that runs without a budget gets one, though a stopped one has one still': [
+      { isAutoscaled: true, nodes: { n1: none, n2: open }, volumes: { v: { copies: { n1: 'healthy', n2: stopped } } } },
+      { kept: 'im-n1' },
+    ],
+    'a third copy that runs is one to rely on, and the autoscaler may remove the other two nodes': [
+      {
+        isAutoscaled: true,
+        nodes: { n1: open, n2: open, n3: open },
+        volumes: { v: { copies: { n1: 'healthy', n2: stopped, n3: 'healthy' } } },
+      },
+      { kept: 'im-n3' },
+    ],
+    'copies that are all stopped hold nothing, not even together: that is what the policy says': [
+      { isAutoscaled: true, nodes: { n1: open, n2: open }, volumes: { v: { copies: { n1: stopped, n2: stopped } } } },
+      { kept: '' },
+    ],
+    'without the autoscaler a stopped copy on an open node keeps its budget, so a drain may rely on it': [
+      { nodes: { n1: cordoned, n2: open }, volumes: { v: { copies: { n1: 'healthy', n2: stopped } } } },
+      { kept: 'im-n2', mayDrain: 'n1: yes' },
+    ],
+  }
+  tellDecisions(table, 'allow-if-replica-is-stopped')
+})
+
+describe('a copy that runs beside a stopped one, where the cluster is autoscaled', () => {
+  const seen = (n1: { readonly isCordoned?: boolean }) =>
+    decideLonghornDrain(
+      longhornFixture({
+        policy: 'allow-if-replica-is-stopped',
+        isAutoscaled: true,
+        nodes: { n1, n2: {} },
+        volumes: { v: { copies: { n1: 'healthy', n2: { isStopped: true } } } },
+      }),
+    )
+
+  it('has a budget of ours, since Longhorn lets both nodes go for the sake of each other', () => {
+    expect(seen({}).budgets.map(({ node, wanted, hold }) => `${node}: ${wanted}, ${hold}`)).toEqual([
+      'n1: present, needed',
+      'n2: absent, needless',
+    ])
+  })
+
+  it('says of the stopped one that it may go, so that it is clear why it is not relied on', () => {
+    expect(seen({ isCordoned: true }).nodes[0]?.blockers[0]?.explanation).toBe(
+      'Replica v-n1 is the last protected copy of volume v: v-n2 on n2 may go with its node by its policy.',
+    )
+  })
 })

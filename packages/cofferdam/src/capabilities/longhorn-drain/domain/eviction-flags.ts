@@ -1,6 +1,6 @@
 import type { EvictionAnswer } from './decision.ts'
-import { hasCopyProtectedSoon, type SettledSoFar } from './protection.ts'
-import { replicaRule } from './replica-hold.ts'
+import { hasCopyToRelyOnSoon, type SettledSoFar } from './protection.ts'
+import { replicaRule } from './replica-rule.ts'
 import { isSeenClosed } from './seen-closing.ts'
 import type { LonghornDrainSettings, LonghornNodeView, ReplicaView } from './snapshot.ts'
 
@@ -57,7 +57,7 @@ function flagByPolicy(so: SettledSoFar, node: LonghornNodeView, replica: Replica
     return asItIs(replica, 'The drain policy is not known: no replica starts to move, and none stops.')
   if (rule === 'move-all') return automatic(`Every replica leaves node ${node.name} before it goes.`)
   if (rule !== 'move-last') return canceled('The drain policy moves no replicas.')
-  if (!hasCopyProtectedSoon(so, replica)) {
+  if (!hasCopyToRelyOnSoon(so, replica)) {
     return automatic(`Volume ${replica.volume} has no protected copy but the one on node ${node.name}.`)
   }
   if (node.isAutoEvicting && replica.isEvictionRequested && hasReplacement(so, replica)) {

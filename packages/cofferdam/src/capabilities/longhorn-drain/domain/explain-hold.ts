@@ -6,7 +6,8 @@ import { explainMove } from './explain-move.ts'
 import type { LonghornIndex } from './longhorn-index.ts'
 import { drainPolicyLabel } from './policy.ts'
 import { explainOtherCopies, type SettledSoFar } from './protection.ts'
-import { type ReplicaHold, replicaRule } from './replica-hold.ts'
+import type { ReplicaHold } from './replica-hold.ts'
+import { replicaRule } from './replica-rule.ts'
 import type { InstanceManagerView, ReplicaView, VolumeView } from './snapshot.ts'
 
 interface HeldReplica {

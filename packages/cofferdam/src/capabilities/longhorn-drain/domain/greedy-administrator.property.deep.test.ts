@@ -30,7 +30,12 @@ const scenario = fc.record({
     fc.record({
       places: fc.uniqueArray(fc.nat(4), { minLength: 1, maxLength: 3 }),
       own: fc.option(policy, { nil: undefined }),
-      isStopped: fc.boolean(),
+      stopped: fc.constantFrom<readonly boolean[]>(
+        [false, false, false],
+        [true, true, true],
+        [false, true, true],
+        [true, false, true],
+      ),
     }),
     { minLength: 1, maxLength: 6 },
   ),
@@ -68,7 +73,7 @@ it('an administrator who evicts all that the budgets allow, between any two writ
   function evict(longhorn: SmallLonghorn, pick: number): void {
     const node = pickFrom(longhorn.seen.nodes, pick).name
     if (!longhorn.mayEvict(node)) return
-    const before = longhorn.guardedVolumes().filter((volume) => longhorn.available(volume).length > 0)
+    const before = longhorn.guardedVolumesOn(node).filter((volume) => longhorn.available(volume).length > 0)
     longhorn.evict(node)
     evictions += 1
     expect(before.filter((volume) => longhorn.available(volume).length === 0)).toEqual([])
@@ -104,7 +109,7 @@ it('with patience every node of a healthy Longhorn with room can be emptied, and
       const volumes = told.volumes.map(({ places }) => ({
         places: places.slice(0, 2),
         own: undefined,
-        isStopped: false,
+        stopped: [false, false, false],
       }))
       const longhorn = fixtureOf({ ...told, policy: policyName, volumes, nodeCount: 5 })
       const judge = createLonghornJudge()
@@ -141,10 +146,12 @@ it('a judge that follows the story answers as one that sees it for the first tim
 
 function fixtureOf(placing: Omit<Scenario, 'events'>): SmallLonghorn {
   const names = nodeNames.slice(0, placing.nodeCount)
-  const volumes = placing.volumes.map(({ places, own, isStopped }, at) => [
+  const volumes = placing.volumes.map(({ places, own, stopped }, at) => [
     `v${at}`,
     {
-      copies: Object.fromEntries(places.map((place) => [names[place % names.length] as string, { isStopped }])),
+      copies: Object.fromEntries(
+        places.map((place, index) => [names[place % names.length] as string, { isStopped: stopped[index] ?? false }]),
+      ),
       ...(own === undefined ? {} : { policy: own }),
     },
   ])

@@ -28,7 +28,8 @@ export interface LonghornJudge {
  * Decides again and again about one Longhorn, and judges again only what a change can affect.
  *
  * Budgets are let go one after the other in the order of the nodes' names, and one that is let go protects nothing for
- * those that follow: of the copies of a volume that rely on each other, one always keeps its budget.
+ * those that follow: of the copies of a volume that rely on each other, one always keeps its budget. None relies on a copy that would not
+ * keep it.
  */
 export function createLonghornJudge(): LonghornJudge {
   const index = new IndexedSnapshot()

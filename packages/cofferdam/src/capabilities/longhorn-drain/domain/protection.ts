@@ -1,5 +1,6 @@
 import { closingText } from '../../../shared/closed-node.ts'
 import type { LonghornIndex } from './longhorn-index.ts'
+import { mayGoAsLast } from './replica-rule.ts'
 import { isSeenClosed } from './seen-closing.ts'
 import type { LonghornNodeView, ReplicaView } from './snapshot.ts'
 
@@ -16,6 +17,7 @@ export type Weakness =
   | 'manager-away'
   | 'budget-missing'
   | 'budget-released'
+  | 'free-to-go'
 
 const sayings: Readonly<Record<Weakness, string>> = {
   failed: 'has failed',
@@ -29,6 +31,7 @@ const sayings: Readonly<Record<Weakness, string>> = {
   'manager-away': 'has no running instance manager',
   'budget-missing': 'is not held by a budget',
   'budget-released': 'is not held by a budget any more',
+  'free-to-go': 'may go with its node by its policy',
 }
 
 /** What one decision has settled so far. It only grows, and what it settles is never counted on again. */
@@ -99,7 +102,7 @@ export function weaknessOf(so: SettledSoFar, copy: ReplicaView): Weakness | unde
  * Whether a copy is protected once this decision is carried out. Nothing may be given up on the strength of it; it only
  * keeps data from being moved, or a second budget from being made, for the time that a first one takes to appear.
  */
-export function isProtectedSoon(so: SettledSoFar, copy: ReplicaView): boolean {
+function isProtectedSoon(so: SettledSoFar, copy: ReplicaView): boolean {
   if (ownWeakness(so.index, copy) !== undefined || so.surplus.has(copy.name)) return false
   const manager = copy.instanceManager as string
   if (so.index.budgets.has(manager)) return !isReleased(so, copy)
@@ -126,14 +129,41 @@ function ownWeakness(index: LonghornIndex, copy: ReplicaView): Weakness | undefi
   return manager?.isRunning === true && manager.node === copy.node ? undefined : 'manager-away'
 }
 
+/** By Longhorn's rule, which asks no copy for its own policy. */
 export function hasProtectedCopyElsewhere(so: SettledSoFar, replica: ReplicaView): boolean {
-  return so.index
-    .copiesOf(replica.volume)
-    .some((copy) => copy.node !== replica.node && weaknessOf(so, copy) === undefined)
+  return hasCopyElsewhere(so, replica, (copy) => weaknessOf(so, copy) === undefined)
 }
 
-export function hasCopyProtectedSoon(so: SettledSoFar, replica: ReplicaView): boolean {
-  return so.index.copiesOf(replica.volume).some((copy) => copy.node !== replica.node && isProtectedSoon(so, copy))
+/** Whether another copy is protected, and keeps its node when this one has gone for its sake. */
+export function hasCopyToRelyOn(so: SettledSoFar, replica: ReplicaView): boolean {
+  return hasCopyElsewhere(so, replica, (copy) => weaknessToRelyOn(so, copy) === undefined)
+}
+
+export function hasCopyToRelyOnSoon(so: SettledSoFar, replica: ReplicaView): boolean {
+  return hasCopyElsewhere(so, replica, (copy) => isProtectedSoon(so, copy) && !isFreeToGo(so, copy))
+}
+
+function hasCopyElsewhere(
+  { index }: SettledSoFar,
+  { volume, node }: ReplicaView,
+  isSuch: (copy: ReplicaView) => boolean,
+): boolean {
+  return index.copiesOf(volume).some((copy) => copy.node !== node && isSuch(copy))
+}
+
+/** That it may go comes before the budget that it lacks for that reason. */
+function weaknessToRelyOn(so: SettledSoFar, copy: ReplicaView): Weakness | undefined {
+  const weakness = weaknessOf(so, copy)
+  const isForBudget = weakness === 'budget-missing' || weakness === 'budget-released'
+  return (weakness === undefined || isForBudget) && isFreeToGo(so, copy) ? 'free-to-go' : weakness
+}
+
+/**
+ * Where the cluster is autoscaled, an open node goes as soon as nothing on it holds it. A copy that holds nothing may go with it at any
+ * moment, by this very decision or by Longhorn's: then one that was let go for its sake would have been the last.
+ */
+function isFreeToGo({ index }: SettledSoFar, copy: ReplicaView): boolean {
+  return index.settings.isAutoscaled && mayGoAsLast(index, copy)
 }
 
 /** A node may be closed by a taint alone, and then nobody finds a cordon on it. */
@@ -147,7 +177,7 @@ export function explainOtherCopies(so: SettledSoFar, replica: ReplicaView): stri
   const others = so.index.copiesOf(replica.volume).filter(({ node }) => node !== replica.node)
   if (others.length === 0) return 'there is no copy on another node'
   const named = others.slice(0, 3).map((copy) => {
-    const weakness = weaknessOf(so, copy)
+    const weakness = weaknessToRelyOn(so, copy)
     const what = weakness === undefined ? 'is protected' : sayingOf(weakness, so.index.nodes.get(copy.node))
     return `${copy.name}${copy.node === '' ? '' : ` on ${copy.node}`} ${what}`
   })

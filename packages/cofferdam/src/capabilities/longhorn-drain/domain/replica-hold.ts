@@ -1,19 +1,9 @@
-import type { LonghornIndex } from './longhorn-index.ts'
-import { policyFor, type ReplicaRule, ruleOf } from './policy.ts'
-import { hasCopyProtectedSoon, hasProtectedCopyElsewhere, isUnused, type SettledSoFar } from './protection.ts'
+import { hasCopyToRelyOn, hasCopyToRelyOnSoon, isUnused, type SettledSoFar } from './protection.ts'
+import { mayGoAsLast, replicaRule } from './replica-rule.ts'
 import type { ReplicaView } from './snapshot.ts'
 
 /** Why a replica holds the budgets of its node. */
 export type ReplicaHold = 'must-leave' | 'last-copy' | 'unknown'
-
-/** Fails closed: where the volume cannot be read, its own policy is unknown, and the setting does not stand in for it. */
-export function replicaRule(index: LonghornIndex, replica: ReplicaView): ReplicaRule {
-  if (index.unreadableObjects.size > 0 && index.unreadableObjects.has(`volume/${replica.volume}`)) return 'unknown'
-  return ruleOf({
-    setting: policyFor(index.settings, index.nodes.get(replica.node)?.intent),
-    volume: index.volumes.get(replica.volume),
-  })
-}
 
 /**
  * Whether a replica keeps the instance managers of its node from going, by its own policy. A node's budgets go when no
@@ -22,12 +12,11 @@ export function replicaRule(index: LonghornIndex, replica: ReplicaView): Replica
  * Fails closed: a policy that is not known may be one under which every replica leaves first, so it lets nothing go.
  */
 export function replicaHold(so: SettledSoFar, replica: ReplicaView): ReplicaHold | undefined {
+  if (mayGoAsLast(so.index, replica)) return undefined
   const rule = replicaRule(so.index, replica)
-  if (rule === 'free') return undefined
   if (rule === 'move-all') return 'must-leave'
   if (rule === 'unknown') return 'unknown'
-  if (rule === 'last-unless-stopped' && replica.isStopped) return undefined
-  if (isUnused(replica) || hasProtectedCopyElsewhere(so, replica)) return undefined
+  if (isUnused(replica) || hasCopyToRelyOn(so, replica)) return undefined
   return 'last-copy'
 }
 
@@ -38,6 +27,6 @@ export function replicaHold(so: SettledSoFar, replica: ReplicaView): ReplicaHold
 export function needsBudget(so: SettledSoFar, replica: ReplicaView): boolean {
   const hold = replicaHold(so, replica)
   if (hold === undefined || hold === 'must-leave') return hold !== undefined
-  if (hold === 'unknown' && (isUnused(replica) || hasProtectedCopyElsewhere(so, replica))) return false
-  return !hasCopyProtectedSoon(so, replica)
+  if (hold === 'unknown' && (isUnused(replica) || hasCopyToRelyOn(so, replica))) return false
+  return !hasCopyToRelyOnSoon(so, replica)
 }

@@ -17,7 +17,7 @@ const nothing: SurplusAnswer = { remove: [], kept: undefined }
  *
  * Guarantees: as many protected copies as the volume wants are left. A replica that shares its data with another is never
  * among them: to delete it would delete the data of both.
- * Only where nothing moves: every copy is on an open node, none is flagged, none is failed, incomplete or going.
+ * Only where nothing moves: every copy is on an open node and runs, none is flagged, none is failed, incomplete or going.
  * Fails closed: an engine upgrade or a migration that is under way, or cannot be ruled out, keeps all.
  */
 export function decideSurplus(index: LonghornIndex, volumeName: string): SurplusAnswer {
@@ -32,7 +32,7 @@ export function decideSurplus(index: LonghornIndex, volumeName: string): Surplus
     return { remove: [], kept }
   }
   if (volume.state !== 'attached' || volume.robustness !== 'healthy') return nothing
-  if (!copies.every((copy) => isHealthy(copy) && !isMoving(index, copy))) return nothing
+  if (!copies.every((copy) => isHealthy(copy) && !copy.isStopped && !isMoving(index, copy))) return nothing
   const so: SettledSoFar = { index, released: nobody, planned: nobody, surplus: nobody }
   const healthy = copies.filter((copy) => weaknessOf(so, copy) === undefined)
   const removable = healthy.filter(({ node }) => node !== volume.attachedTo).sort(byAge)

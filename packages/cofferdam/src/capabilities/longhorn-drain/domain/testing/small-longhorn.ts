@@ -1,5 +1,5 @@
 import type { LonghornDecision } from '../decision.ts'
-import { ruleOf } from '../policy.ts'
+import { type ReplicaRule, ruleOf } from '../policy.ts'
 import type { InstanceManagerView, LonghornNodeView, LonghornSnapshot, ReplicaView } from '../snapshot.ts'
 
 type Write = (seen: LonghornSnapshot) => LonghornSnapshot
@@ -89,12 +89,16 @@ export class SmallLonghorn {
 
   /** Volumes that some policy lets go unprotected, by its own words, are not looked at. */
   guardedVolumes(): string[] {
-    return this.seen.volumes
-      .filter((volume) => {
-        const rule = ruleOf({ setting: this.seen.settings.policy, volume })
-        return rule !== 'free' && rule !== 'last-unless-stopped'
-      })
-      .map(({ name }) => name)
+    return this.#volumesUnder((rule) => rule !== 'free' && rule !== 'last-unless-stopped')
+  }
+
+  /** And those that may go only while they are stopped, where a copy on the node is not. */
+  guardedVolumesOn(node: string): string[] {
+    const running = new Set(
+      this.seen.replicas.filter((replica) => replica.node === node && !replica.isStopped).map(({ volume }) => volume),
+    )
+    const unlessStopped = this.#volumesUnder((rule) => rule === 'last-unless-stopped')
+    return [...this.guardedVolumes(), ...unlessStopped.filter((volume) => running.has(volume))]
   }
 
   hasBudget({ instanceManager }: ReplicaView): boolean {
@@ -146,6 +150,11 @@ export class SmallLonghorn {
     const made = budget('present', (names, name) => names.add(name))
     const gone = budget('absent', (names, name) => names.delete(name))
     return [...made, ...nodes, ...flags, ...gone, ...removed]
+  }
+
+  #volumesUnder(isSuch: (rule: ReplicaRule) => boolean): string[] {
+    const setting = this.seen.settings.policy
+    return this.seen.volumes.filter((volume) => isSuch(ruleOf({ setting, volume }))).map(({ name }) => name)
   }
 
   #copies(volume: string): ReplicaView[] {
