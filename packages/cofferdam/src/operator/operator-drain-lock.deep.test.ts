@@ -1,8 +1,10 @@
 import { events, nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { budget } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { type DisruptionFixture, openDisruptionFixture } from '../capabilities/drain-lock/testing/disruption-fixture.ts'
 import { heldKeys } from '../ledger/store/testing/ledger-fixture.ts'
 import { disruptionLedgers } from '../shared/kinds/disruption-ledger.ts'
+import { disruptionPolicies } from '../shared/kinds/disruption-policy.ts'
 import { nodeDisruptions } from '../shared/kinds/node-disruption.ts'
 import { describeRights, type RightsCase } from './testing/describe-rights.ts'
 
@@ -49,8 +51,37 @@ async function rebootScenario(fixture: DisruptionFixture, start: () => void): Pr
   third.push(await fixture.phaseOf('third'))
   await fixture.api.delete(nodeDisruptions, { name: 'third' })
   await fixture.seconds(4)
+  const stop = { limits: [{ name: 'all', maxNodes: 0 }] }
+  await fixture.api.create(disruptionPolicies, { ...policy, spec: stop })
+  await fixture.request('fourth', { nodeName: 'node-3' })
+  await fixture.seconds(6)
+  const stopped = (await fixture.disruption('fourth')).status?.blockedBy?.map(({ reason }) => reason)
+  await fixture.api.delete(nodeDisruptions, { name: 'fourth' })
+  await fixture.seconds(4)
   const left = (await fixture.api.list(nodeDisruptions)).items.map(({ metadata }) => metadata.name)
-  return { draining, drained, away, back, givenBack, third, left, told: await told(fixture) }
+  return { draining, drained, away, back, givenBack, third, stopped, left, told: await told(fixture) }
+}
+
+const policy = { apiVersion: 'cofferdam.io/v1alpha1', kind: 'DisruptionPolicy', metadata: { name: 'cluster' } } as const
+
+/** Requests that have ended are deleted after the time that a policy gives them, also one that comes later. */
+async function finishedScenario(fixture: DisruptionFixture, start: () => void): Promise<unknown> {
+  const names = async () => (await fixture.api.list(nodeDisruptions)).items.map(({ metadata }) => metadata.name)
+  const end = async (name: string) => {
+    const made = await fixture.request(name, { nodeName: 'no-such-node' })
+    const status = { phase: 'Rejected', phaseSince: timestamp(fixture.clock) } as const
+    await fixture.api.update(nodeDisruptions, { ...made, status }, { subresource: 'status' })
+  }
+  await fixture.api.create(disruptionPolicies, { ...policy, spec: { ttlSecondsAfterFinished: 60 } })
+  await end('early')
+  start()
+  await fixture.seconds(70)
+  const first = await names()
+  const body = { spec: { ttlSecondsAfterFinished: 5 } }
+  await fixture.api.patch(disruptionPolicies, { name: 'cluster' }, { type: 'merge', body })
+  await end('late')
+  await fixture.seconds(10)
+  return { first, then: await names() }
 }
 
 /** Whoever else takes keys from the ledger. */
@@ -158,9 +189,16 @@ const cases: Record<string, RightsCase<DisruptionFixture>> = {
       back: { first: 'Completed', second: 'Drained' },
       givenBack: 'Completed',
       third: ['Waiting', 'Draining'],
+      stopped: ['MaintenanceLimit'],
       left: ['first', 'second'],
       told: ['Node', 'NodeDisruption'],
     },
+  },
+  'finished-requests': {
+    controller: 'finished-requests',
+    open: openDisruptionFixture,
+    scenario: finishedScenario,
+    whole: { first: [], then: [] },
   },
   'disruption-ledger': {
     controller: 'disruption-ledger',
