@@ -18,12 +18,13 @@ import { createSimulatedLonghorn } from '@cofferdam/simulator/world/longhorn/sim
 import { isActive, isReady } from '@cofferdam/simulator/world/pod-facts.ts'
 import { runKubectl, startKubectl } from './control-plane/run-kubectl.ts'
 import { startControlPlane } from './control-plane/start-control-plane.ts'
+import { EngineProcesses } from './longhorn/engine-processes.ts'
 import { beside, startBrain } from './longhorn/start-brain.ts'
 import { operatorRuntime } from './machines/operator-runtime.ts'
 import { startServiceProxy } from './machines/service-proxy.ts'
 import { type Machines, startMachines } from './machines/start-machines.ts'
 import { findKubernetes } from './parts/find-kubernetes.ts'
-import type { LonghornParts } from './parts/parts.ts'
+import type { LonghornEngineParts, LonghornParts } from './parts/parts.ts'
 import type { Daemon } from './processes/daemon.ts'
 import { openJournal } from './processes/journal.ts'
 import { openLabFolder } from './processes/lab-folder.ts'
@@ -34,6 +35,8 @@ export interface LonghornLab {
   readonly api: HttpKubeApi
   readonly machines: Machines
   readonly controls: LonghornControls
+  /** Throws where none were asked for. */
+  readonly processes: () => EngineProcesses
   /** What an actor of the world could not do, in words. */
   readonly faults: readonly string[]
   chapter(title: string): void
@@ -58,11 +61,13 @@ export interface LonghornLabOptions {
   readonly longhorn: LonghornDescription
   /** Longhorn's own code handles drains, on its own kinds; what is simulated is its data plane alone. */
   readonly brain?: Pick<LonghornParts, 'version' | 'brain' | 'definitions'>
+  /** Longhorn's own engine stands behind the volumes, each of this size. */
+  readonly engine?: { readonly parts: LonghornEngineParts; readonly volumeBytes: number }
 }
 
 /** Nodes Ready, Longhorn's instance managers running; no operator yet. */
 export async function openLonghornLab(name: string, options: LonghornLabOptions): Promise<LonghornLab> {
-  const { nodeNames, brain } = options
+  const { nodeNames, brain, engine } = options
   const description = brain === undefined ? options.longhorn : beside(options.longhorn)
   const folder = await openLabFolder(name)
   const journal = openJournal(join(folder.logs, 'journal.log'))
@@ -122,11 +127,14 @@ export async function openLonghornLab(name: string, options: LonghornLabOptions)
     } else await kubectl('apply', '-f', brain.definitions)
     await kubectl('wait', '--for=condition=Established', '--timeout=30s', 'crd', '--all')
     const faults: string[] = []
+    const processes = engine === undefined ? undefined : new EngineProcesses({ ...engine, folder, journal })
+    endings.push(() => processes?.close())
     const longhorn = createSimulatedLonghorn(
       {
         api,
         clock: realClock,
         isOn: machines.isOn,
+        ...(processes === undefined ? {} : { processes }),
         onFailure({ actor, key, error }) {
           faults.push(`${actor} ${key}: ${errorText(error)}`)
           journal.tell(actor, `${key}: ${errorText(error)}`)
@@ -151,6 +159,10 @@ export async function openLonghornLab(name: string, options: LonghornLabOptions)
       api,
       machines,
       controls: longhorn.controls,
+      processes() {
+        if (processes === undefined) throw new Error('no engine was asked for')
+        return processes
+      },
       faults,
       chapter: (title) => journal.tell('story', `# ${title}`),
       until,

@@ -3,6 +3,7 @@ import { needsCluster } from './parts/chosen-suites.ts'
 import { findCeph } from './parts/find-ceph.ts'
 import { findKubernetes } from './parts/find-kubernetes.ts'
 import { findLonghorn, needsLonghorn } from './parts/find-longhorn.ts'
+import { findLonghornEngine, needsLonghornEngine } from './parts/find-longhorn-engine.ts'
 import { findRook, needsRook } from './parts/find-rook.ts'
 import type { CephRelease } from './parts/parts.ts'
 import { sweepLabFolders } from './processes/lab-folder.ts'
@@ -24,6 +25,8 @@ if (wish === 'sweep') {
     }
     if (needsRook(chosen, suites)) parts.push(`Rook ${(await findRook(say)).version}`)
     if (needsLonghorn(chosen)) parts.push(`Longhorn ${(await findLonghorn(say)).version}`)
+    const engine = needsLonghornEngine(chosen) ? await findLonghornEngine(say) : undefined
+    if (engine !== undefined) parts.push(`Longhorn's engine ${engine.version}`)
     const seconds = ((performance.now() - began) / 1_000).toFixed(1)
     say(`found ${parts.join(', ')} (${seconds} s)`)
   } catch (error) {

@@ -20,8 +20,9 @@ describe('programs of a real Ceph', () => {
     expect(command.slice(command.indexOf('sh'))).toEqual([
       'sh',
       '-c',
-      'mount --bind "$0/usr" /usr && exec "$@"',
-      '/a root',
+      'mount --bind "$0" "$1" && shift && exec "$@"',
+      '/a root/usr',
+      '/usr',
       '/usr/bin/ceph-osd',
       '-i',
       "it's 3",

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { withFolderAt } from '../processes/with-folder-at.ts'
 import { askProgram } from './ask-program.ts'
 import { cacheFolder } from './cache-folder.ts'
 import { installPackages } from './install-packages.ts'
@@ -55,14 +56,10 @@ async function findUnpackedCeph(release: keyof typeof suites, say: Say): Promise
  * How a program is called with an unpacked root's /usr in place of the system's. Everything else, such as /dev, /proc and
  * the folders of a lab, is the system's own under its own name.
  *
- * Guarantees: the mount is seen by that program and its children alone, and is gone with them. The shell and unshare
- * replace themselves, so the process that was started is the program, and a parent-death signal set before still holds.
- * Assumes: /bin, /lib and the like are links into /usr, as they are in Debian 12 and later.
+ * Guarantees: those of withFolderAt. Assumes: /bin, /lib and the like are links into /usr, as they are in Debian 12 and later.
  */
 export function enterRoot(root: string, ...command: readonly [string, ...string[]]): readonly [string, ...string[]] {
-  const rights = process.getuid?.() === 0 ? [] : ['--map-root-user']
-  const enter = 'mount --bind "$0/usr" /usr && exec "$@"'
-  return ['unshare', ...rights, '--mount', '--propagation', 'private', 'sh', '-c', enter, root, ...command]
+  return withFolderAt({ folder: join(root, 'usr'), at: '/usr' }, ...command)
 }
 
 /** `16.2.15` of `ceph version 16.2.15 (618f44…) pacific (stable)`. */

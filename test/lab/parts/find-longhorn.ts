@@ -6,7 +6,11 @@ import { findGoPrograms } from './go-programs.ts'
 import type { LonghornParts, Say } from './parts.ts'
 
 /** Suites that run Longhorn's code. Others with its name have a simulated Longhorn alone, and need no Go. */
-export const suitesWithLonghorn: readonly string[] = ['longhorn-brain.lab.ts', 'longhorn-oracle.lab.ts']
+export const suitesWithLonghorn: readonly string[] = [
+  'longhorn-brain.lab.ts',
+  'longhorn-engine.lab.ts',
+  'longhorn-oracle.lab.ts',
+]
 
 /** Programs with Longhorn's own code. */
 export async function findLonghorn(say: Say): Promise<LonghornParts> {

@@ -16,6 +16,8 @@ export interface GoBuild {
   /** How long it takes, as the screen says. */
   readonly estimate: string
   readonly gigabytes: number
+  /** Beside what every build has. */
+  readonly environment?: Readonly<Record<string, string>>
   /** What else can be done where there is no Go. */
   readonly otherwise?: string
 }
@@ -70,7 +72,7 @@ async function runGo(build: GoBuild, { packages, flags }: GoBuildStep, { into, l
       command: ['go', 'build', ...options, ...packages],
       log,
       folder: build.module.folder,
-      environment: goEnvironment,
+      environment: { ...goEnvironment, ...build.environment },
     })
   } catch (error) {
     if (!(error instanceof StepError) || !error.tail.includes('no space left on device')) throw error

@@ -11,14 +11,18 @@ import { withLock } from './with-lock.ts'
 export interface GoPrograms<Program extends string> {
   /** `Rook`, as errors and the log name it. */
   readonly product: string
-  /** Where the go.mod is. Each program is a folder there. */
+  /** Where the go.mod is. Each program is a folder there, or else the project's own. */
   readonly folder: string
   readonly programs: readonly Program[]
+  /** Packages of the programs that are the project's own. */
+  readonly packages?: Readonly<Partial<Record<Program, string>>>
   /** The project's module in the go.mod, which says the version. */
   readonly module: string
   /** How long the first build takes, as the screen says. */
   readonly estimate: string
   readonly gigabytes: number
+  /** Gets what the compiler needs beside Go, and says where it is. */
+  readonly environment?: (say: Say) => Promise<Readonly<Record<string, string>>>
 }
 
 /** `1.12.11`: the version that the go.mod asks for. */
@@ -70,15 +74,16 @@ async function build(
   programs: readonly string[],
   { into, say }: { readonly into: string; readonly say: Say },
 ): Promise<void> {
-  const { product, folder, estimate, gigabytes } = asked
+  const { product, folder, packages = {}, estimate, gigabytes, environment } = asked
   const one = {
     product,
     version: versionOf(asked),
     module: { folder, goMod: goModOf(folder) },
     programs,
-    steps: [{ packages: programs.map((program) => `./${program}`), flags: '-s -w' }],
+    steps: [{ packages: programs.map((program) => packages[program] ?? `./${program}`), flags: '-s -w' }],
     estimate,
     gigabytes,
+    ...(environment === undefined ? {} : { environment: await environment(say) }),
   }
   await buildWithGo(one, into, say)
 }

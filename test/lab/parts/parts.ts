@@ -41,5 +41,14 @@ export interface LonghornParts {
   readonly definitions: string
 }
 
+/** Longhorn's engine. */
+export interface LonghornEngineParts {
+  readonly version: string
+  /** Its one program: controllers, replicas, and commands to them. */
+  readonly engine: string
+  /** Reads and writes a volume through the socket of its controller. */
+  readonly io: string
+}
+
 /** Tells what is fetched or built, and for how long; set-up may take minutes. */
 export type Say = (line: string) => void

@@ -3,10 +3,11 @@ import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../harness/virtual-clock.ts'
 import { createTimers } from '../ceph/timers.ts'
 import { DataPlane } from './data-plane.ts'
+import type { VolumeProcesses } from './volume-processes.ts'
 
 const bytes = Uint8Array.of(1, 2, 3)
 
-function open({ isDelta = false } = {}) {
+function open({ isDelta = false, processes }: { isDelta?: boolean; processes?: VolumeProcesses } = {}) {
   const clock = new VirtualClock()
   const changes: string[] = []
   const data = new DataPlane({
@@ -18,6 +19,7 @@ function open({ isDelta = false } = {}) {
     rate: () => 100,
     bytesPerBlock: () => 100,
     onChange: (volume) => changes.push(volume),
+    ...(processes === undefined ? {} : { processes }),
   })
   data.addVolume('v', 1)
   for (const number of [1, 2, 3]) {
@@ -109,5 +111,56 @@ describe('an instance manager is lost', () => {
     data.loseInstanceManager('im-n1')
     expect(data.engineOf('v')).toBeUndefined()
     expect(data.newestOf(['r1', 'r2'])).toEqual(['r1', 'r2'])
+  })
+})
+
+describe('where processes stand behind', () => {
+  function openWithProcesses() {
+    const told: string[] = []
+    const end: { resolve: () => void; reject: (error: Error) => void } = { resolve() {}, reject() {} }
+    const ended = new Promise<void>((resolve, reject) => Object.assign(end, { resolve, reject }))
+    const processes: VolumeProcesses = {
+      startEngine: (volume, replicas) =>
+        told.push(`start ${volume} over ${replicas.map(({ replica }) => replica).join()}`),
+      stopEngine: (volume) => told.push(`stop ${volume}`),
+      rebuild: (_, { replica, node }) => {
+        told.push(`rebuild ${replica} on ${node}`)
+        return ended
+      },
+      stopReplica: (replica) => told.push(`stop ${replica}`),
+      dropReplica: (replica) => told.push(`drop ${replica}`),
+    }
+    const opened = open({ processes })
+    opened.start('r1')
+    opened.data.startRebuild('v', 'r3', 'im-n3')
+    return { ...opened, told, end }
+  }
+
+  it('a copy is RW only when theirs is, and they are told of a move in its order', async () => {
+    const { clock, data, modes, told, end } = openWithProcesses()
+    await clock.advance(60_000)
+    expect(modes()).toEqual({ r1: 'RW', r3: 'WO' })
+    end.resolve()
+    await clock.advance(1)
+    expect(modes()).toEqual({ r1: 'RW', r3: 'RW' })
+    data.dropStore('r1')
+    data.stopEngine('v')
+    expect(told).toEqual(['start v over r1', 'rebuild r3 on n3', 'drop r1', 'stop r1', 'stop v', 'stop r3'])
+  })
+
+  it('a copy fails with theirs, though every block is here', async () => {
+    const { clock, data, modes, end } = openWithProcesses()
+    end.reject(new Error('no room'))
+    await clock.advance(60_000)
+    expect([modes(), data.hasCrashed('r3')]).toEqual([{ r1: 'RW', r3: 'ERR' }, true])
+  })
+
+  it('a rebuild of theirs that ends after the engine makes no copy whole', async () => {
+    const { clock, data, end } = openWithProcesses()
+    await clock.advance(60_000)
+    data.stopEngine('v')
+    end.resolve()
+    await clock.advance(1)
+    expect(data.storeOf('r3')?.isWhole).toBe(false)
   })
 })

@@ -3,6 +3,7 @@ import type { Timers } from '../ceph/timers.ts'
 import { DataBlocks, drawBytes } from './data-blocks.ts'
 import { Rebuild } from './rebuild.ts'
 import type { ReplicaStore } from './replica-store.ts'
+import type { VolumeProcesses } from './volume-processes.ts'
 
 export type ReplicaMode = 'RW' | 'WO' | 'ERR'
 
@@ -32,6 +33,8 @@ export interface DataPlanePorts {
   /** How many bytes one block stands for. */
   readonly bytesPerBlock: (volume: string) => number
   readonly onChange: (volume: string) => void
+  /** None: there is nothing behind what is here. */
+  readonly processes?: VolumeProcesses
 }
 
 /**
@@ -88,6 +91,7 @@ export class DataPlane {
     this.#stores.delete(replica)
     this.#crashed.delete(replica)
     if (store === undefined) return
+    this.#ports.processes?.dropReplica(replica)
     this.stopReplica(replica)
     this.#endRebuildOnto(store)
     this.#engines.get(store.volume)?.modes.delete(replica)
@@ -170,6 +174,11 @@ export class DataPlane {
     }
     this.#revisions.set(engine.volume, newest)
     this.#engines.set(engine.volume, { ...engine, modes })
+    const good = engine.replicas.filter(({ name }) => modes.get(name) === 'RW')
+    this.#ports.processes?.startEngine(
+      engine.volume,
+      good.map(({ name }) => ({ replica: name, node: this.#stores.get(name)?.node ?? '' })),
+    )
     this.#endWithoutData(engine.volume)
   }
 
@@ -179,6 +188,7 @@ export class DataPlane {
     this.#rebuilds.get(volume)?.stop()
     this.#rebuilds.delete(volume)
     this.#engines.delete(volume)
+    this.#ports.processes?.stopEngine(volume)
     for (const [replica, mode] of engine.modes) {
       this.stopReplica(replica)
       if (mode !== 'RW') this.#crashed.add(replica)
@@ -205,7 +215,7 @@ export class DataPlane {
   }
 
   stopReplica(replica: string): void {
-    this.#running.delete(replica)
+    if (this.#running.delete(replica)) this.#ports.processes?.stopReplica(replica)
   }
 
   /** Takes a replica that failed out of the engine's list. */
@@ -222,7 +232,8 @@ export class DataPlane {
     if (engine === undefined || target === undefined || this.#rebuilds.has(volume)) return
     engine.modes.set(replica, 'WO')
     this.#running.set(replica, instanceManager)
-    const { timers, isDelta, rate, bytesPerBlock, onChange } = this.#ports
+    const { timers, isDelta, rate, bytesPerBlock, onChange, processes } = this.#ports
+    const behind = processes?.rebuild(volume, { replica, node: target.node })
     const rebuild = new Rebuild({
       timers,
       rate,
@@ -230,6 +241,7 @@ export class DataPlane {
       target,
       isDelta: isDelta(),
       source: () => this.#sourceFor(volume),
+      ...(behind === undefined ? {} : { behind }),
       onProgress: () => onChange(volume),
       onEnd: (isDone) => {
         this.#rebuilds.delete(volume)

@@ -10,6 +10,8 @@ interface RebuildPorts {
   /** Copies only what differs. */
   readonly isDelta: boolean
   readonly source: () => ReplicaStore | undefined
+  /** A rebuild that stands behind this one, which does not end before it. */
+  readonly behind?: Promise<void>
   readonly onProgress: () => void
   readonly onEnd: (isDone: boolean) => void
 }
@@ -30,6 +32,8 @@ export class Rebuild {
   constructor(ports: RebuildPorts) {
     this.#ports = ports
     this.#reportedAt = ports.timers.now()
+    // It may fail long before anybody waits for it.
+    ports.behind?.catch(() => {})
   }
 
   get target(): ReplicaStore {
@@ -86,8 +90,7 @@ export class Rebuild {
     const block = this.#left.shift()
     if (block !== undefined) target.blocks.copyFrom(from.blocks, block)
     if (this.#left.length === 0) {
-      target.isWhole = true
-      onEnd(true)
+      this.#finish()
       return
     }
     if (timers.now() - this.#reportedAt >= progressMs) {
@@ -95,5 +98,19 @@ export class Rebuild {
       onProgress()
     }
     this.#next()
+  }
+  #finish(): void {
+    const { behind, target, onEnd } = this.#ports
+    const end = (isDone: boolean) => {
+      if (this.#isStopped) return
+      if (isDone) target.isWhole = true
+      onEnd(isDone)
+    }
+    if (behind === undefined) end(true)
+    else
+      behind.then(
+        () => end(true),
+        () => end(false),
+      )
   }
 }

@@ -29,12 +29,14 @@ import { startSettingStatus } from './setting-status.ts'
 import { createSettingsReader } from './settings.ts'
 import { startVolumes } from './volume-controller.ts'
 import { buildVolume } from './volume-objects.ts'
+import type { VolumeProcesses } from './volume-processes.ts'
 import { bytesPerBlock } from './volume-report.ts'
 import { startWorkloadTickets } from './workload-tickets.ts'
 
 export interface SimulatedLonghornPorts extends ActorPorts {
   /** Whether a machine has power, as `Kubelet.isOn` says. Without it a loss shows when the API shows it. */
   readonly isOn?: (node: string) => boolean
+  readonly processes?: VolumeProcesses
 }
 
 export interface SimulatedLonghorn {
@@ -78,6 +80,7 @@ export function createSimulatedLonghorn(
     rate: () => rate,
     bytesPerBlock: blockBytesOf,
     onChange: (volume) => volumes.enqueue(volume),
+    ...(ports.processes === undefined ? {} : { processes: ports.processes }),
   })
   const hosts = new ProcessHosts({
     tools,
