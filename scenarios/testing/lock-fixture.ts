@@ -13,8 +13,6 @@ import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { installOperator } from '@cofferdam/product/cli/demo/install-operator.ts'
 import { operatorAccount } from '@cofferdam/product/deploy/operator-manifests.ts'
-import { appLockAnnotation } from '@cofferdam/product/ledger/rules/app-lock.ts'
-import { lockedSinceAnnotation } from '@cofferdam/product/ledger/rules/app-locks.ts'
 import { type BreakGlass, breakGlassAnnotation, formatBreakGlass } from '@cofferdam/product/ledger/rules/break-glass.ts'
 import { emptyLedger, type Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
 import { parseLedger } from '@cofferdam/product/ledger/rules/parse-ledger.ts'
@@ -23,6 +21,7 @@ import { guardAt } from '@cofferdam/product/operator/guard.ts'
 import { createLog } from '@cofferdam/product/operator/log.ts'
 import { createMetrics } from '@cofferdam/product/operator/metrics.ts'
 import { type Operator, startOperator } from '@cofferdam/product/operator/operator.ts'
+import { appLockAnnotation } from '@cofferdam/product/shared/app-lock-annotation.ts'
 import { disruptionLedgers, ledgerName } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
 import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import type { PolicyRule } from '@cofferdam/simulator/api-server/access/policy-rule.ts'
@@ -321,8 +320,7 @@ export async function openLockFixture({ nodeCount = 3, seed = 1 } = {}): Promise
 function budgetText({ metadata, spec, status }: PodDisruptionBudget): string {
   const { namespace, name, annotations = {} } = metadata
   const { disruptionsAllowed = 0, currentHealthy = 0, disruptedPods = {} } = status ?? {}
-  // Since when it was locked is remembered for a while after the lock has gone.
-  const own = Object.keys(annotations).filter((key) => key.startsWith('cofferdam.io/') && key !== lockedSinceAnnotation)
+  const own = Object.keys(annotations).filter((key) => key.startsWith('cofferdam.io/'))
   const gone = Object.keys(disruptedPods)
   const limit = `${spec.maxUnavailable ?? `at least ${spec.minAvailable}`}`
   const marks = [...own, ...gone.map((pod) => `without ${pod}`)].sort()

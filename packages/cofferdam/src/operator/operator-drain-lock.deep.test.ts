@@ -116,10 +116,10 @@ async function orphanScenario(fixture: DisruptionFixture, start: () => void): Pr
 
 /** A lock that an owner wrote by hand, looked at before and after it was taken away. */
 async function appLockScenario(fixture: DisruptionFixture, start: () => void): Promise<unknown> {
-  const stampOf = async (name: string) =>
-    (await fixture.api.get(podDisruptionBudgets, { namespace: 'default', name })).metadata.annotations?.[
-      'cofferdam.io/locked-since'
-    ]
+  const sinceOf = async (name: string) =>
+    (await fixture.api.get(disruptionLedgers, { name: 'cluster' })).status?.appLocks?.find(
+      ({ budget: key }) => key === `default/${name}`,
+    )?.since
   const lock = async (name: string, text: string | null) => {
     const patch = { type: 'merge', body: { metadata: { annotations: { 'cofferdam.io/lock': text } } } } as const
     await fixture.api.patch(podDisruptionBudgets, { namespace: 'default', name }, patch)
@@ -130,10 +130,10 @@ async function appLockScenario(fixture: DisruptionFixture, start: () => void): P
   await lock('early', text)
   start()
   await fixture.seconds(2)
-  const early = await stampOf('early')
+  const early = await sinceOf('early')
   await lock('late', text)
   await fixture.seconds(2)
-  const late = await stampOf('late')
+  const late = await sinceOf('late')
   return { early, late, told: await told(fixture) }
 }
 

@@ -208,17 +208,33 @@ table('before anything is held', {
     }),
   },
   "an owner's lock on the budget of a pod that stays is waited for": {
-    given: { budgets: [{ ...web, appLock: { holder: 'bob', reason: 'rebalance', untilMs: nowMs + 1 } }] },
+    given: {
+      budgets: [
+        {
+          ...web,
+          appLock: { holder: 'bob', reason: 'rebalance', sinceMs: nowMs, writtenMs: nowMs, untilMs: nowMs + 1 },
+        },
+      ],
+    },
     then: waiting('AppLocked', 'pdb/shop/web: AppLocked, bob', { steps: [`${queueForBoth}, aside always`] }),
   },
   "an owner's lock that has ended holds nobody up": {
-    given: { budgets: [{ ...web, appLock: { holder: 'bob', reason: 'rebalance', untilMs: nowMs } }] },
+    given: {
+      budgets: [
+        { ...web, appLock: { holder: 'bob', reason: 'rebalance', sinceMs: nowMs, writtenMs: nowMs, untilMs: nowMs } },
+      ],
+    },
     then: { reason: 'LocksAsked', phase: 'Waiting', steps: [takeBoth] },
   },
   "an owner's lock on the budget of a pod that leaves is waited for before the node is cordoned": {
     given: {
       pods: [{ ...web0, wantsToStay: false }],
-      budgets: [{ ...web, appLock: { holder: 'bob', reason: 'rebalance', untilMs: nowMs + 1 } }],
+      budgets: [
+        {
+          ...web,
+          appLock: { holder: 'bob', reason: 'rebalance', sinceMs: nowMs, writtenMs: nowMs, untilMs: nowMs + 1 },
+        },
+      ],
     },
     then: waiting('AppLocked', 'pdb/shop/web: AppLocked, bob', { steps: ['queue for node/node-a, aside always'] }),
   },
@@ -358,7 +374,12 @@ table('while keys are held and nothing was touched', {
     given: {
       ledger: granted,
       record: planned,
-      budgets: [{ ...locked(), appLock: { holder: 'bob', reason: 'rebalance', untilMs: nowMs + 1 } }],
+      budgets: [
+        {
+          ...locked(),
+          appLock: { holder: 'bob', reason: 'rebalance', sinceMs: nowMs, writtenMs: nowMs, untilMs: nowMs + 1 },
+        },
+      ],
     },
     then: waiting('AppLocked', 'pdb/shop/web: AppLocked, bob', {
       steps: ['unlock shop/web', 'step back under 1, aside always'],
@@ -588,7 +609,12 @@ table('break-glass', {
   "in force, it passes over an owner's lock": {
     given: {
       request: { breakGlass: glass },
-      budgets: [{ ...web, appLock: { holder: 'bob', reason: 'rebalance', untilMs: nowMs + 1 } }],
+      budgets: [
+        {
+          ...web,
+          appLock: { holder: 'bob', reason: 'rebalance', sinceMs: nowMs, writtenMs: nowMs, untilMs: nowMs + 1 },
+        },
+      ],
     },
     then: { reason: 'LocksAsked', phase: 'Waiting', steps: [takeBoth] },
   },
