@@ -13,6 +13,7 @@ import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { installOperator } from '@cofferdam/product/cli/demo/install-operator.ts'
 import { operatorAccount } from '@cofferdam/product/deploy/operator-manifests.ts'
+import type { AppLockPolicy } from '@cofferdam/product/ledger/rules/app-lock.ts'
 import { type BreakGlass, breakGlassAnnotation, formatBreakGlass } from '@cofferdam/product/ledger/rules/break-glass.ts'
 import { emptyLedger, type Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
 import { parseLedger } from '@cofferdam/product/ledger/rules/parse-ledger.ts'
@@ -74,6 +75,7 @@ export interface LockFixture {
     readonly identity?: string
     readonly isReplaced?: boolean
     readonly isGuard?: boolean
+    readonly appLocks?: AppLockPolicy
   }): StagedOperator
   /** Pods that stay for a reboot, one on each node, with a budget of one. */
   addStaying(name: string, namespace?: string): Promise<void>
@@ -168,6 +170,7 @@ export async function openLockFixture({ nodeCount = 3, seed = 1 } = {}): Promise
     identity,
     isReplaced = false,
     isGuard = true,
+    appLocks,
   }: Parameters<LockFixture['operate']>[0] = {}): StagedOperator {
     const line = openLine()
     const process = createFreezable(clock)
@@ -180,6 +183,7 @@ export async function openLockFixture({ nodeCount = 3, seed = 1 } = {}): Promise
       metrics: createMetrics(),
       controllers,
       dryRun: false,
+      ...(appLocks === undefined ? {} : { appLocks }),
       ...(isGuard
         ? { guard: { ...guardAt({ port: 9443 }), listen: guard.listenFor(() => line.isCut || process.isFrozen) } }
         : {}),
@@ -201,7 +205,10 @@ export async function openLockFixture({ nodeCount = 3, seed = 1 } = {}): Promise
         if (ending !== undefined) return
         trace.tell('the operator is dead')
         void end()
-        if (isReplaced) clock.after(replacedAfterMs, () => void operate({ isGuard }))
+        if (isReplaced) {
+          const policy = appLocks === undefined ? {} : { appLocks }
+          clock.after(replacedAfterMs, () => void operate({ isGuard, ...policy }))
+        }
       },
     })
     return {

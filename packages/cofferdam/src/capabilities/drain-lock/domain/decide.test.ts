@@ -735,6 +735,19 @@ table('the other ways to lock a budget', {
   },
 })
 
+it('a wait for an owner or for a held budget says since when that is so, not since when the request waits', () => {
+  const lockedMs = nowMs - 3 * 3_600_000
+  const appLock = { holder: 'bob', reason: 'x', sinceMs: lockedMs, writtenMs: nowMs, untilMs: nowMs + 1 }
+  const sinceOf = (given: Parameters<typeof tell>[0]) =>
+    decideDisruption(tell(given)).blockedBy.map(({ since }) => since)
+  expect(sinceOf({ budgets: [{ ...web, appLock }] })).toEqual(['2026-01-01T09:00:00Z'])
+  const hold = { requestId: 'R9', request: 'nodedisruption/other', epoch: 1, untilMs: nowMs + 1, reason: 'x' }
+  const held = heldByOther('pdb/shop/web')
+  const since = '2026-01-01T08:00:00Z'
+  const entries = held.entries.map((entry) => ({ ...entry, requestId: 'R9', key: 'pdb/shop/web', since }))
+  expect(sinceOf({ budgets: [{ ...web, isCounted: false, hold }], ledger: { ...held, entries } })).toContain(since)
+})
+
 it('a wait tells since when, and the way out', () => {
   const { blockedBy, explanation, recheckAfterMs } = decideDisruption(tell({ ledger: heldByOther('node/node-a') }))
   expect({ blockedBy, explanation, recheckAfterMs }).toEqual({
