@@ -18,8 +18,9 @@ import {
   parseGuardedPod,
 } from '@cofferdam/product/eviction-guard/guarded-objects.ts'
 import { startGuard } from '@cofferdam/product/eviction-guard/start-guard.ts'
-import { appLockAnnotation, defaultAppLockPolicy } from '@cofferdam/product/ledger/rules/app-lock.ts'
+import { defaultAppLockPolicy } from '@cofferdam/product/ledger/rules/app-lock.ts'
 import { parseLedger } from '@cofferdam/product/ledger/rules/parse-ledger.ts'
+import { appLockAnnotation } from '@cofferdam/product/shared/app-lock-annotation.ts'
 import { type DisruptionLedger, disruptionLedgers } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { Pool } from 'undici'

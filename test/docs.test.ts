@@ -159,7 +159,7 @@ describe('the page of commands', () => {
     }
     const claims = [{ key: 'pdb/shop/web', uid: '', scope: 'zone-y' }]
     const granted = grant(emptyLedger, { requestId: 'r', holder: 'op', claims, now })
-    const lock = { holder: 'ann', reason: 'rebalancing', untilMs: 0 }
+    const lock = { holder: 'ann', reason: 'rebalancing', sinceMs: 0, writtenMs: 0, untilMs: 0 }
     const holds: HoldView = {
       nowMs: Date.parse(now),
       ledger: { known: true, value: granted.ledger },

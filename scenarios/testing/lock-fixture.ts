@@ -13,8 +13,7 @@ import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { installOperator } from '@cofferdam/product/cli/demo/install-operator.ts'
 import { operatorAccount } from '@cofferdam/product/deploy/operator-manifests.ts'
-import { appLockAnnotation } from '@cofferdam/product/ledger/rules/app-lock.ts'
-import { lockedSinceAnnotation } from '@cofferdam/product/ledger/rules/app-locks.ts'
+import type { AppLockPolicy } from '@cofferdam/product/ledger/rules/app-lock.ts'
 import { type BreakGlass, breakGlassAnnotation, formatBreakGlass } from '@cofferdam/product/ledger/rules/break-glass.ts'
 import { emptyLedger, type Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
 import { parseLedger } from '@cofferdam/product/ledger/rules/parse-ledger.ts'
@@ -23,6 +22,7 @@ import { guardAt } from '@cofferdam/product/operator/guard.ts'
 import { createLog } from '@cofferdam/product/operator/log.ts'
 import { createMetrics } from '@cofferdam/product/operator/metrics.ts'
 import { type Operator, startOperator } from '@cofferdam/product/operator/operator.ts'
+import { appLockAnnotation } from '@cofferdam/product/shared/app-lock-annotation.ts'
 import { disruptionLedgers, ledgerName } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
 import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import type { PolicyRule } from '@cofferdam/simulator/api-server/access/policy-rule.ts'
@@ -75,6 +75,7 @@ export interface LockFixture {
     readonly identity?: string
     readonly isReplaced?: boolean
     readonly isGuard?: boolean
+    readonly appLocks?: AppLockPolicy
   }): StagedOperator
   /** Pods that stay for a reboot, one on each node, with a budget of one. */
   addStaying(name: string, namespace?: string): Promise<void>
@@ -169,6 +170,7 @@ export async function openLockFixture({ nodeCount = 3, seed = 1 } = {}): Promise
     identity,
     isReplaced = false,
     isGuard = true,
+    appLocks,
   }: Parameters<LockFixture['operate']>[0] = {}): StagedOperator {
     const line = openLine()
     const process = createFreezable(clock)
@@ -181,6 +183,7 @@ export async function openLockFixture({ nodeCount = 3, seed = 1 } = {}): Promise
       metrics: createMetrics(),
       controllers,
       dryRun: false,
+      ...(appLocks === undefined ? {} : { appLocks }),
       ...(isGuard
         ? { guard: { ...guardAt({ port: 9443 }), listen: guard.listenFor(() => line.isCut || process.isFrozen) } }
         : {}),
@@ -202,7 +205,10 @@ export async function openLockFixture({ nodeCount = 3, seed = 1 } = {}): Promise
         if (ending !== undefined) return
         trace.tell('the operator is dead')
         void end()
-        if (isReplaced) clock.after(replacedAfterMs, () => void operate({ isGuard }))
+        if (isReplaced) {
+          const policy = appLocks === undefined ? {} : { appLocks }
+          clock.after(replacedAfterMs, () => void operate({ isGuard, ...policy }))
+        }
       },
     })
     return {
@@ -321,8 +327,7 @@ export async function openLockFixture({ nodeCount = 3, seed = 1 } = {}): Promise
 function budgetText({ metadata, spec, status }: PodDisruptionBudget): string {
   const { namespace, name, annotations = {} } = metadata
   const { disruptionsAllowed = 0, currentHealthy = 0, disruptedPods = {} } = status ?? {}
-  // Since when it was locked is remembered for a while after the lock has gone.
-  const own = Object.keys(annotations).filter((key) => key.startsWith('cofferdam.io/') && key !== lockedSinceAnnotation)
+  const own = Object.keys(annotations).filter((key) => key.startsWith('cofferdam.io/'))
   const gone = Object.keys(disruptedPods)
   const limit = `${spec.maxUnavailable ?? `at least ${spec.minAvailable}`}`
   const marks = [...own, ...gone.map((pod) => `without ${pod}`)].sort()

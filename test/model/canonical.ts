@@ -107,6 +107,7 @@ function normalLedger({ entries, tickets }: Ledger, rank: (epoch: number) => num
       .sort((one, other) => one.number - other.number)
       .map((ticket) => ({ ...ticket, ...normalPlace(ticket, numbers) })),
     broken: [],
+    appLocks: [],
   }
 }
 

@@ -140,7 +140,7 @@ export function ownerLock(parts: Parts, { ownerLeft }: Budget, app: 0 | 1): AppL
     reason: 'rebalance',
   })
   const policy = { maxTtlMs: ttl * tickMs, maxHoldMs: 4 * ttl * tickMs, maxPerNamespace: 2 }
-  return parts.parseAppLock(text, { nowMs, budgetName: apps[app], policy, heldSinceMs: sinceMs }).lock
+  return parts.parseAppLock(text, { nowMs, budgetName: apps[app], policy }).lock
 }
 
 export function storageFacts({ isDirty }: World, node: 0 | 1 | 2): StorageFacts {

@@ -2,6 +2,7 @@ import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { AppLockPolicy } from '../ledger/rules/app-lock.ts'
 import type { EvictionBudget } from '../ledger/rules/decide-eviction.ts'
+import type { Ledger } from '../ledger/rules/ledger.ts'
 import { known, type Observed, unknown } from '../shared/observed.ts'
 import { AppLockBook } from './app-lock-book.ts'
 import { BudgetIndex } from './budget-index.ts'
@@ -17,7 +18,8 @@ export interface CoveringBudgetsOptions {
 
 /** The budgets that cover a pod, as far as they are known, with the locks of their owners. */
 export interface CoveringBudgets {
-  covering(pod: Pick<GuardedPod, 'namespace' | 'labels'>): Observed<readonly EvictionBudget[]>
+  /** `ledger`: where it is recorded since when they have been locked. While that is not known, what was known before counts. */
+  covering(pod: Pick<GuardedPod, 'namespace' | 'labels'>, ledger: Observed<Ledger>): Observed<readonly EvictionBudget[]>
   stop(): void
 }
 
@@ -37,7 +39,8 @@ export function followBudgets({ view, clock, policy, trustedMs }: CoveringBudget
   })
   for (const budget of view.list()) put(budget)
   return {
-    covering({ namespace, labels }) {
+    covering({ namespace, labels }, ledger) {
+      locks.learn(ledger)
       if (view.ageMs() > trustedMs) return unknown('the budgets of the cluster are not known at the moment')
       const found = index.covering(namespace, labels)
       if (!found.known) return found

@@ -4,6 +4,7 @@ import { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
 import { describe, expect, it } from 'vitest'
 import { evictionTokenAnnotation } from '../capabilities/drain-lock/domain/eviction-token.ts'
 import { defaultAppLockPolicy } from '../ledger/rules/app-lock.ts'
+import { buildAppLockRecord } from '../ledger/rules/app-lock-record.ts'
 import { emptyLedger, type Ledger } from '../ledger/rules/ledger.ts'
 import { known, type Observed, unknown } from '../shared/observed.ts'
 import { followBudgets } from './covering-budgets.ts'
@@ -41,6 +42,8 @@ interface Seen {
   readonly ledger?: Observed<Ledger>
   /** As a fresh look at it shows it. */
   readonly renewed?: Observed<Ledger>
+  /** As it is when it is asked for, where that changes. */
+  readonly current?: () => Observed<Ledger>
   readonly ageMs?: number
   readonly guardsDeletions?: boolean
   readonly operatorUser?: Observed<string>
@@ -72,7 +75,7 @@ function fixture(seen: Seen) {
       trustedMs: 180_000,
       view: { ageMs: () => ageMs, list: () => budgets, subscribe: () => () => {} },
     }),
-    ledger: { current: () => ledger, renewed: async () => renewed },
+    ledger: { current: seen.current ?? (() => ledger), renewed: async () => renewed },
     breakGlassOf: () => undefined,
     operatorUser: () => operatorUser,
     publisher: { publish: ({ node, by }) => published.push(`${by} ${node}`) },
@@ -230,6 +233,23 @@ describe('the eviction guard', () => {
     expect(await ask('{')).toEqual({ code: 400, body: 'not understood: the body is not JSON\n' })
     expect(await ask(evictionReview())).toMatchObject({ allowed: true })
     expect(outcomes.map(({ verdict }) => verdict)).toEqual(['malformed', 'allowed'])
+  })
+
+  it('keeps a lock no longer than the ledger says, and remembers that while the ledger cannot be read', async () => {
+    const text = JSON.stringify({ ...lock, until: '2099-01-01T00:00:00Z' })
+    const endless = { ...budget(), annotations: { 'cofferdam.io/lock': text } }
+    const startMs = Date.UTC(2026, 0, 1)
+    const times = { sinceMs: startMs - 11 * 3_600_000, writtenMs: startMs - 60_000, untilMs: startMs + 3_600_000 }
+    const record = buildAppLockRecord('shop/web', { text, ...times })
+    let seen: Observed<Ledger> = known({ ...emptyLedger, appLocks: [record] })
+    const { ask, clock } = fixture({ budgets: [endless], current: () => seen })
+    const asked = async () => (await ask(evictionReview()))['allowed']
+    expect(await asked()).toBe(false)
+    seen = unknown('silent')
+    await clock.advance(3_600_000 - 1_000)
+    expect(await asked()).toBe(false)
+    await clock.advance(2_000)
+    expect(await asked()).toBe(true)
   })
 
   it('lets pods go at the very moment a lock ends, without being told', async () => {

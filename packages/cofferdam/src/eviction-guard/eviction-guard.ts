@@ -88,13 +88,12 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
     const nodeName = pod.known ? (pod.value?.nodeName ?? '') : ''
     if (verb === 'evict' && !isDryRun && nodeName !== '') publisher.publish(attempts.note(nodeName, user))
     const token = parseEvictionToken(removal.annotations[evictionTokenAnnotation])
-    const over = budgetsOver(pod)
     const placed = pod.known && pod.value !== undefined ? known(withPlace(pod.value)) : pod
     const judge = (seen: Observed<Ledger>) =>
       decideEviction({
         target: { namespace: removal.namespace, name: removal.name },
         pod: placed,
-        budgets: over,
+        budgets: budgetsOver(pod, seen),
         ledger: seen,
         // After the ledger was waited for: a lock that ended meanwhile does not count.
         nowMs: clock.now(),
@@ -118,9 +117,9 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
     return failureDomains === undefined ? pod : { ...pod, failureDomains }
   }
 
-  function budgetsOver(pod: Observed<GuardedPod | undefined>) {
+  function budgetsOver(pod: Observed<GuardedPod | undefined>, seen: Observed<Ledger>) {
     if (!pod.known) return unknown(pod.why)
-    return pod.value === undefined ? known([]) : budgets.covering(pod.value)
+    return pod.value === undefined ? known([]) : budgets.covering(pod.value, seen)
   }
 
   function podOf({ namespace, name, pod }: PodRemoval): Observed<GuardedPod | undefined> {

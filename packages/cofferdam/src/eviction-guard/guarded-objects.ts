@@ -3,6 +3,7 @@ import { conditionOf, type KubeObject } from '@cofferdam/kubernetes/api/kube-obj
 import type { LabelSelector, Labels } from '@cofferdam/kubernetes/api/label-selector.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { type BreakGlass, breakGlassAnnotation, parseBreakGlass } from '../ledger/rules/break-glass.ts'
+import { type AnnotatedBudget, lockWritten } from '../shared/app-lock-annotation.ts'
 import { isClosedToPods } from '../shared/closed-node.ts'
 import { isExchangedBudget } from '../shared/exchanged-budget.ts'
 import type { NodeDisruption } from '../shared/kinds/node-disruption.ts'
@@ -21,7 +22,7 @@ export interface GuardedPod {
 }
 
 /** What the guard keeps of a budget. */
-export interface GuardedBudget {
+export interface GuardedBudget extends AnnotatedBudget {
   readonly namespace: string
   readonly name: string
   readonly uid: string
@@ -85,7 +86,7 @@ export function parseGuardedBudget(budget: PodDisruptionBudget): GuardedBudget {
   const { name, namespace = '', uid = '' } = budget.metadata
   const selector = budget.spec.selector ?? undefined
   const isExchanged = isExchangedBudget(budget)
-  return { namespace, name, uid, selector, isExchanged, annotations: ownAnnotations(budget) }
+  return { namespace, name, uid, selector, isExchanged, annotations: ownAnnotations(budget), ...lockWritten(budget) }
 }
 
 export function parseGuardedNode(node: Node): GuardedNode {

@@ -6,9 +6,9 @@ import { podsLeftBy } from '../capabilities/drain-detection/domain/snapshot.ts'
 import { explainDisruption, isOver } from '../capabilities/drain-lock/view/explain-disruption.ts'
 import { type HoldView, viewAppLocks } from '../capabilities/drain-lock/view/hold-view.ts'
 import { observeGuard } from '../eviction-guard/observe-guard.ts'
-import { appLockAnnotation } from '../ledger/rules/app-lock.ts'
 import { createLedgerStore } from '../ledger/store/ledger-store.ts'
 import { noteDefaults, observeSettings } from '../ledger/store/observe-settings.ts'
+import { appLockAnnotation } from '../shared/app-lock-annotation.ts'
 import { nodeDisruptions } from '../shared/kinds/node-disruption.ts'
 
 export interface HoldQuestion {
@@ -37,7 +37,7 @@ export async function observeHolds(
   return {
     nowMs,
     ledger,
-    appLocks: viewAppLocks(budgets, settings.appLocks, nowMs),
+    appLocks: viewAppLocks(budgets, { ledger, policy: settings.appLocks, nowMs }),
     disruptions: (disruptions?.items ?? []).map(explainDisruption).filter((each) => !isOver(each)),
     leftByRequest: podsLeftBy(disruptions?.items ?? []),
     hasGuard,

@@ -145,27 +145,34 @@ async function orphanScenario(fixture: DisruptionFixture, start: () => void): Pr
   return { rebuilt, orphaned, left, settings, told: reasons.map(({ reason }) => reason).sort() }
 }
 
-/** A lock that an owner wrote by hand, looked at before and after it was taken away. */
+/** Locks that owners wrote by hand, one beside what an earlier version wrote, the other prolonged. */
 async function appLockScenario(fixture: DisruptionFixture, start: () => void): Promise<unknown> {
-  const stampOf = async (name: string) =>
-    (await fixture.api.get(podDisruptionBudgets, { namespace: 'default', name })).metadata.annotations?.[
-      'cofferdam.io/locked-since'
-    ]
-  const lock = async (name: string, text: string | null) => {
-    const patch = { type: 'merge', body: { metadata: { annotations: { 'cofferdam.io/lock': text } } } } as const
+  const recordOf = async (name: string) => {
+    const { status } = await fixture.api.get(disruptionLedgers, { name: 'cluster' })
+    const { since, until } = status?.appLocks?.find(({ budget: key }) => key === `default/${name}`) ?? {}
+    return { since, until }
+  }
+  const lock = async (name: string, text: string, more: Record<string, string> = {}) => {
+    const annotations = { 'cofferdam.io/lock': text, ...more }
+    const patch = { type: 'merge', body: { metadata: { annotations } } } as const
     await fixture.api.patch(podDisruptionBudgets, { namespace: 'default', name }, patch)
   }
-  const text = JSON.stringify({ holder: 'ann', reason: 'backup', until: '2026-01-01T02:00:00Z' })
+  const textUntil = (until: string) => JSON.stringify({ holder: 'ann', reason: 'backup', until })
+  const text = textUntil('2026-01-01T02:00:00Z')
   for (const name of ['early', 'late'])
     await fixture.api.create(podDisruptionBudgets, budget(name, { maxUnavailable: 1 }))
-  await lock('early', text)
+  await lock('early', text, { 'cofferdam.io/locked-since': '2025-12-31T20:00:00Z' })
   start()
   await fixture.seconds(2)
-  const early = await stampOf('early')
+  const early = await recordOf('early')
+  const { annotations = {} } = (await fixture.api.get(podDisruptionBudgets, { namespace: 'default', name: 'early' }))
+    .metadata
   await lock('late', text)
-  await fixture.seconds(2)
-  const late = await stampOf('late')
-  return { early, late, told: await told(fixture) }
+  await fixture.seconds(5)
+  await lock('late', textUntil('2026-01-01T03:00:00Z'))
+  await fixture.seconds(5)
+  const late = await recordOf('late')
+  return { early, left: Object.keys(annotations), late, told: await told(fixture) }
 }
 
 const cases: Record<string, RightsCase<DisruptionFixture>> = {
@@ -173,7 +180,12 @@ const cases: Record<string, RightsCase<DisruptionFixture>> = {
     controller: 'app-locks',
     open: openDisruptionFixture,
     scenario: appLockScenario,
-    whole: { early: '2026-01-01T00:00:03Z', late: '2026-01-01T00:00:05Z', told: ['PodDisruptionBudget'] },
+    whole: {
+      early: { since: '2025-12-31T20:00:00Z', until: '2026-01-01T02:00:00Z' },
+      left: ['cofferdam.io/lock'],
+      late: { since: '2026-01-01T00:00:05Z', until: '2026-01-01T03:00:00Z' },
+      told: ['PodDisruptionBudget'],
+    },
   },
   'node-disruption': {
     controller: 'node-disruption',

@@ -1,10 +1,11 @@
 import type { LabelSelector } from '@cofferdam/kubernetes/api/label-selector.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { type AnnotatedBudget, lockWritten } from './app-lock-annotation.ts'
 import { isExchangedBudget } from './exchanged-budget.ts'
 import type { BudgetReference } from './object-references.ts'
 
 /** What is kept of a budget, whoever reads it. */
-export interface BudgetView extends BudgetReference {
+export interface BudgetView extends BudgetReference, Pick<AnnotatedBudget, 'lockWrittenMs'> {
   /** Whether its status answers for its present spec. */
   readonly isCounted: boolean
   readonly disruptionsAllowed: number
@@ -18,7 +19,8 @@ export interface BudgetView extends BudgetReference {
   readonly annotations: Readonly<Record<string, string>>
 }
 
-export function parseBudgetView({ metadata, spec, status }: PodDisruptionBudget): BudgetView {
+export function parseBudgetView(budget: PodDisruptionBudget): BudgetView {
+  const { metadata, spec, status } = budget
   const { name, namespace = '', uid = '', annotations = {} } = metadata
   const own = Object.entries(annotations).filter(([key]) => key.startsWith('cofferdam.io/'))
   return {
@@ -31,5 +33,6 @@ export function parseBudgetView({ metadata, spec, status }: PodDisruptionBudget)
     isExchanged: isExchangedBudget({ metadata }),
     ownerUid: metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid ?? '',
     annotations: Object.fromEntries(own),
+    ...lockWritten(budget),
   }
 }

@@ -4,7 +4,8 @@ export const reasons = {
   AppLockCapped: "The owner's lock ends sooner than it says: it exceeds the limit for locks.",
   AppLockEnded: "The owner's lock of the budget has ended.",
   AppLockExpired: "The owner's lock has expired and locks nothing. Its annotation is still on the budget.",
-  AppLockOverQuota: 'The owner has locked more budgets in the namespace than the limit allows. This lock is ignored.',
+  AppLockOverQuota:
+    'The owner has locked more budgets in the namespace than the limit allows, or the ledger has no room for more. This lock is ignored.',
   AppLockUnreadable: "The owner's lock cannot be read or has no end, so it locks nothing.",
   AppLocked: 'The owner of the application has locked the budget for a limited time.',
   BreakGlass: 'A break-glass override is active: locks and holds of others are ignored.',

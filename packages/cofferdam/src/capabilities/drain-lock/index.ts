@@ -121,7 +121,15 @@ function open(ports: Ports, metrics: ReturnType<typeof createDrainMetrics>): Ope
           views: { disruptions: views.disruptions(), policies: views.policies() },
         }),
       'app-locks': () =>
-        createAppLockKeeper({ api, clock, policy: appLocks, budgets: views.budgets(), events: events() }),
+        createAppLockKeeper({
+          api,
+          clock,
+          policy: appLocks,
+          budgets: views.budgets(),
+          ledgers: views.ledgers(),
+          store: store(),
+          events: events(),
+        }),
     },
   }
 }

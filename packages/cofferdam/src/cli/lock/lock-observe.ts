@@ -6,9 +6,10 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { buildEvent, type EventSubject, type EventText } from '@cofferdam/kubernetes/runtime/build-event.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
-import type { AppLock, LockableBudget } from '../../ledger/rules/app-lock.ts'
-import { lockableBudget } from '../../ledger/rules/app-locks.ts'
+import type { AppLock, AppLockQuestion } from '../../ledger/rules/app-lock.ts'
+import { observeAppLockRecords } from '../../ledger/store/observe-app-lock-records.ts'
 import { eventVoice } from '../../operator/event-recorder.ts'
+import { lockWritten } from '../../shared/app-lock-annotation.ts'
 import { findObject } from '../explain/find-object.ts'
 
 export interface LockPlace {
@@ -18,18 +19,23 @@ export interface LockPlace {
   readonly signal: AbortSignal
 }
 
-/** The budget, and every budget of its namespace that carries a lock. */
+/** The budget, and what the locks of its namespace are judged by. */
 export async function observeLocks(
   { api, signal }: LockPlace,
   key: { readonly namespace: string; readonly name: string },
-): Promise<{ readonly budget: PodDisruptionBudget; readonly locked: readonly LockableBudget[] }> {
-  const { items } = await api.list(podDisruptionBudgets, { namespace: key.namespace, signal })
+): Promise<{ readonly budget: PodDisruptionBudget } & Pick<AppLockQuestion, 'namespace' | 'budgets' | 'records'>> {
+  const { namespace } = key
+  const [{ items }, records] = await Promise.all([
+    api.list(podDisruptionBudgets, { namespace, signal }),
+    observeAppLockRecords({ api, signal }),
+  ])
   const listed = items.find(({ metadata }) => metadata.name === key.name)
   const budget = listed ?? (await findObject(podDisruptionBudgets, key, { api, signal }))
-  const locked = items.flatMap(
-    ({ metadata: { name, annotations = {} } }) => lockableBudget({ name, annotations }) ?? [],
-  )
-  return { budget, locked }
+  const budgets = items.map((item) => {
+    const { name, annotations = {} } = item.metadata
+    return { name, annotations, ...lockWritten(item) }
+  })
+  return { budget, namespace, budgets, records }
 }
 
 const mostConflicts = 5

@@ -9,8 +9,13 @@ import {
   type Scenario,
 } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { appLockAnnotation, defaultAppLockPolicy, judgeAppLocks } from '../../ledger/rules/app-lock.ts'
-import { lockableBudget } from '../../ledger/rules/app-locks.ts'
+import { judgeAppLocks, defaultAppLockPolicy as policy } from '../../ledger/rules/app-lock.ts'
+import { buildAppLockRecord } from '../../ledger/rules/app-lock-record.ts'
+import type { Ledger } from '../../ledger/rules/ledger.ts'
+import { createLedgerStore } from '../../ledger/store/ledger-store.ts'
+import { observeAppLockRecords } from '../../ledger/store/observe-app-lock-records.ts'
+import { installDefinitions } from '../../ledger/store/testing/ledger-fixture.ts'
+import { appLockAnnotation, lockWritten } from '../../shared/app-lock-annotation.ts'
 import { inProcess, runCommand } from '../testing/run-command.ts'
 import { createLockCommand, type LockPorts } from './lock.ts'
 import { createUnlockCommand } from './unlock.ts'
@@ -42,10 +47,21 @@ const unlock = (argv: readonly string[], options?: { as?: string; api?: KubeApi 
 const annotationsOf = async (name: string) =>
   (await scenario.api.get(podDisruptionBudgets, inDefault(name))).metadata.annotations ?? {}
 const judged = async () => {
-  const budgets = (await scenario.list(podDisruptionBudgets)).flatMap(
-    ({ metadata }) => lockableBudget({ name: metadata.name, annotations: metadata.annotations ?? {} }) ?? [],
+  const budgets = (await scenario.list(podDisruptionBudgets)).map((each) => {
+    const { name, annotations = {} } = each.metadata
+    return { name, annotations, ...lockWritten(each) }
+  })
+  const records = await observeAppLockRecords({ api: scenario.api, signal })
+  return Object.fromEntries(
+    judgeAppLocks({ namespace: 'default', budgets, records, policy, nowMs: scenario.clock.now() }),
   )
-  return Object.fromEntries(judgeAppLocks(budgets, defaultAppLockPolicy, scenario.clock.now()))
+}
+const { signal } = new AbortController()
+/** As the operator records it. */
+const recordHold = (name: string, sinceMs: number, untilMs: number) => {
+  const record = buildAppLockRecord(`default/${name}`, { text: 'earlier', sinceMs, writtenMs: sinceMs, untilMs })
+  const change = (ledger: Ledger) => ({ ledger: { ...ledger, appLocks: [record] }, value: undefined })
+  return createLedgerStore(scenario).change('record', change, signal)
 }
 const twoHours = ['--for', '2h', '--reason', 'rebalancing']
 
@@ -64,8 +80,10 @@ describe('lock', () => {
         '',
       ].join('\n'),
     })
-    const untilMs = scenario.clock.now() + 7_200_000
-    expect(await judged()).toEqual({ web: { lock: { holder: 'ann@desk', reason: 'rebalancing', untilMs } } })
+    const nowMs = scenario.clock.now()
+    const times = { sinceMs: nowMs, writtenMs: nowMs, untilMs: nowMs + 7_200_000 }
+    expect(await judged()).toEqual({ web: { lock: { holder: 'ann@desk', reason: 'rebalancing', ...times } } })
+    expect(Object.keys(await annotationsOf('web'))).toEqual([appLockAnnotation])
   })
 
   const refused: Record<string, { given: string[]; says: string }> = {
@@ -123,15 +141,27 @@ describe('lock', () => {
   })
 
   it('its own lock is prolonged, and counts from its first beginning', async () => {
-    await lock(['pdb/web', '--for', '4h', '--reason', 'rebalancing'])
-    for (let round = 0; round < 3; round += 1) {
-      await scenario.seconds(3 * 3_600)
-      expect((await lock(['pdb/web', '--for', '4h', '--reason', 'rebalancing'])).code).toBe(0)
-    }
-    expect((await judged())['web']?.lock?.untilMs).toBe(Date.parse('2026-01-01T12:00:00Z'))
+    await installDefinitions(scenario.api)
+    await scenario.seconds(9 * 3_600)
+    const nowMs = scenario.clock.now()
+    await recordHold('web', nowMs - 9 * 3_600_000, nowMs + 3_600_000)
     const { out } = await lock(['pdb/web', '--for', '4h', '--reason', 'rebalancing'])
     expect(out).toContain('refused until 2026-01-01T12:00:00Z')
+    expect((await judged())['web']?.lock?.untilMs).toBe(Date.parse('2026-01-01T12:00:00Z'))
     expect(out).toContain('warning: annotation cofferdam.io/lock of web ends at 2026-01-01T12:00:00Z')
+  })
+
+  it('right after twelve hours it is refused, however the budget was changed, and says when it may be locked again', async () => {
+    await installDefinitions(scenario.api)
+    await scenario.seconds(13 * 3_600)
+    const nowMs = scenario.clock.now()
+    await recordHold('web', nowMs - 12 * 3_600_000, nowMs)
+    const { code, out } = await lock(['pdb/web', ...twoHours])
+    expect(code).toBe(3)
+    expect(out).toContain('not locked: annotation cofferdam.io/lock of web has ended at 2026-01-01T13:00:00Z')
+    expect(out).toContain('way out   Lock it again 10 minutes after its last lock has ended.')
+    await scenario.seconds(600)
+    expect((await lock(['pdb/web', ...twoHours])).code).toBe(0)
   })
 
   it('one lock more than a namespace may have is refused, and the others are named', async () => {

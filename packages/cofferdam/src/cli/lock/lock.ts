@@ -4,10 +4,10 @@ import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import { observeGuard } from '../../eviction-guard/observe-guard.ts'
-import { appLockAnnotation, defaultAppLockPolicy } from '../../ledger/rules/app-lock.ts'
-import { lockedSinceAnnotation } from '../../ledger/rules/app-locks.ts'
+import { defaultAppLockPolicy } from '../../ledger/rules/app-lock.ts'
 import { decideLock } from '../../ledger/rules/ask-lock.ts'
 import { observeSettings } from '../../ledger/store/observe-settings.ts'
+import { appLockAnnotation } from '../../shared/app-lock-annotation.ts'
 import { type CliCommand, exitCodes } from '../command.ts'
 import type { Connect } from '../connect.ts'
 import { parseDurationFlag } from '../parse-duration-flag.ts'
@@ -79,21 +79,18 @@ export function createLockCommand(ports: LockPorts): CliCommand<LockFlags, LockR
         const { appLocks: policy, instead } = await observeSettings(place)
         checkLength(wanted.forMs, policy.maxTtlMs)
         return await untilWritten(async (): Promise<LockResult> => {
-          const { budget, locked } = await observeLocks(place, key)
+          const { budget, ...seen } = await observeLocks(place, key)
           const nowMs = ports.clock.now()
           const isForced = flags.force === true
-          const answer = decideLock({ nowMs, name: key.name, locked, holder, ...wanted, isForced, policy })
+          const answer = decideLock({ ...seen, nowMs, name: key.name, holder, ...wanted, isForced, policy })
           const object = `pdb/${key.namespace}/${key.name}`
           if (!answer.allowed) {
             const { reason, explanation, wayOut, lock } = answer
             const standing = lock === undefined ? {} : { lock: lockFacts(lock) }
             return { object, isLocked: false, ...standing, reason, explanation, wayOut, warnings: [] }
           }
-          const { text, heldSinceMs, lock, takenFrom, problem } = answer
-          await annotateBudget(place, budget, {
-            [appLockAnnotation]: text,
-            [lockedSinceAnnotation]: rfc3339(heldSinceMs),
-          })
+          const { text, lock, takenFrom, problem } = answer
+          await annotateBudget(place, budget, { [appLockAnnotation]: text })
           const until = rfc3339(lock.untilMs)
           if (takenFrom !== undefined) {
             const note = `${holder} takes the lock from ${takenFrom.holder} (${takenFrom.reason}), until ${until}: ${lock.reason}`

@@ -98,7 +98,7 @@ describe('explain tells who holds what', () => {
       expect(out).toContain('2026-01-01T02:01:02Z')
     }
     const { out } = await run('explain', 'pdb/default/orders')
-    expect(out).toContain('pdb/default/orders  AppLocked\n')
+    expect(out).toContain('pdb/default/orders  AppLocked for 0s\n')
     expect(out).toContain('override  cofferdam unlock pdb/default/orders --force')
     expect(out).toContain('no eviction guard is registered')
   })
@@ -218,7 +218,7 @@ describe('status', () => {
     expect(out).toContain('Locks     1 budget locked by owners, 1 key orphaned, 1 lock ignored\n')
     expect(out).toMatch(/\nnode-1 +reboot-node-1 +Waiting +\d+s +pdb\/default\/orders \(AppLocked, ann@desk\)\n/)
     expect(out).toMatch(
-      /\npdb\/default\/orders +locked +ann@desk +2026-01-01T02:01:\d\dZ +has locked it: rebalancing\n/,
+      /\npdb\/default\/orders +locked +ann@desk +0s +2026-01-01T02:01:\d\dZ +has locked it: rebalancing\n/,
     )
     expect(out).toMatch(/\npdb\/default\/hasty +ignored +nobody +annotation cofferdam.io\/lock of hasty is not JSON/)
     expect(out).toMatch(/\nnode\/node-2 +orphaned +op-1 for nodedisruption\/gone /)

@@ -1,7 +1,7 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { appLockAnnotation, judgeAppLocks } from '../../ledger/rules/app-lock.ts'
-import { lockedSinceAnnotation } from '../../ledger/rules/app-locks.ts'
+import { judgeAppLocks } from '../../ledger/rules/app-lock.ts'
 import { observeSettings } from '../../ledger/store/observe-settings.ts'
+import { appLockAnnotation, lockedSinceAnnotation } from '../../shared/app-lock-annotation.ts'
 import { type CliCommand, exitCodes } from '../command.ts'
 import type { LockPorts } from './lock.ts'
 import { annotateBudget, type LockFacts, lockFacts, observeLocks, recordEvent, untilWritten } from './lock-observe.ts'
@@ -49,10 +49,10 @@ export function createUnlockCommand(ports: LockPorts): CliCommand<UnlockFlags, U
         const place = { api: link.api, clock: ports.clock, random: ports.random, signal }
         const key = { namespace: subject.namespace ?? link.namespace ?? 'default', name: subject.name }
         const object = `pdb/${key.namespace}/${key.name}`
-        const { appLocks } = await observeSettings(place)
+        const { appLocks: policy } = await observeSettings(place)
         return await untilWritten(async (): Promise<UnlockResult> => {
-          const { budget, locked } = await observeLocks(place, key)
-          const judged = judgeAppLocks(locked, appLocks, ports.clock.now()).get(key.name)
+          const { budget, ...seen } = await observeLocks(place, key)
+          const judged = judgeAppLocks({ ...seen, policy, nowMs: ports.clock.now() }).get(key.name)
           if (judged === undefined) return { object, isLocked: false, explanation: 'It is not locked.' }
           const { lock, problem } = judged
           const isForeign = lock !== undefined && lock.holder !== holder

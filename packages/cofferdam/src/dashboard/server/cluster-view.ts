@@ -5,10 +5,15 @@ import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { type DisruptionAnswer, explainDisruption } from '../../capabilities/drain-lock/view/explain-disruption.ts'
 import type { BudgetVerdict } from '../../explain/budget-verdict.ts'
-import { type AppLockPolicy, appLockAnnotation } from '../../ledger/rules/app-lock.ts'
-import { lockedSinceAnnotation } from '../../ledger/rules/app-locks.ts'
+import type { AppLockPolicy } from '../../ledger/rules/app-lock.ts'
 import type { Ledger } from '../../ledger/rules/ledger.ts'
 import type { Panel } from '../../observe/verdicts.ts'
+import {
+  type AnnotatedBudget,
+  appLockAnnotation,
+  lockedSinceAnnotation,
+  lockWritten,
+} from '../../shared/app-lock-annotation.ts'
 import { isClosedToPods } from '../../shared/closed-node.ts'
 import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
 import type { Observed } from '../../shared/observed.ts'
@@ -51,7 +56,7 @@ export interface PodView {
   readonly createdAt?: string
 }
 
-export interface BudgetView {
+export interface BudgetView extends Pick<AnnotatedBudget, 'lockWrittenMs'> {
   readonly id: string
   readonly namespace: string
   /** Absent selects nothing. */
@@ -65,7 +70,7 @@ export interface BudgetView {
   readonly granted: number
   /** False until the disruption controller has counted for the present spec; until then nothing may be evicted. */
   readonly isCounted: boolean
-  /** Our own annotations, where there are any: an owner's lock and since when. */
+  /** Our own annotations, where there are any: an owner's lock, and what an earlier version wrote of it. */
   readonly annotations?: Readonly<Record<string, string>>
 }
 
@@ -231,6 +236,7 @@ export function viewBudget(budget: PodDisruptionBudget): BudgetView {
     granted: Object.keys(status?.disruptedPods ?? {}).length,
     isCounted,
     ...optional('annotations', locksOn(metadata.annotations ?? {})),
+    ...lockWritten(budget),
   }
 }
 

@@ -79,9 +79,9 @@ describe('locks on the page', () => {
       kind: 'DisruptionLedger',
       metadata: { name: 'cluster', annotations: { 'cofferdam.io/settings': settings } },
     })
-    const statesWith = (ledgers: ReturnType<typeof viewLedger>[]) =>
-      viewLocks({ budgets, drains: [], ledgers }, nowMs).map(({ state }) => state)
-    expect([statesWith([]), statesWith([published])]).toEqual([['Ignored'], ['AppLock']])
+    const endsWith = (ledgers: ReturnType<typeof viewLedger>[]) =>
+      viewLocks({ budgets, drains: [], ledgers }, nowMs).map(({ until }) => until)
+    expect([endsWith([]), endsWith([published])]).toEqual([['2026-01-01T04:00:00Z'], ['2026-01-01T06:00:00Z']])
   })
 
   it('of a ledger that makes no sense are not made up', () => {

@@ -10,13 +10,16 @@ export function viewLocks(
   { budgets, drains, ledgers }: Pick<ClusterView, 'budgets' | 'drains' | 'ledgers'>,
   nowMs: number,
 ): HoldAnswer[] {
-  const annotated = budgets.flatMap(({ id, namespace, annotations }) =>
-    annotations === undefined ? [] : [{ namespace, name: id.slice(namespace.length + 1), annotations }],
-  )
+  const annotated = budgets.flatMap(({ id, namespace, annotations, lockWrittenMs }) => {
+    if (annotations === undefined) return []
+    const name = id.slice(namespace.length + 1)
+    return [{ namespace, name, annotations, ...(lockWrittenMs === undefined ? {} : { lockWrittenMs }) }]
+  })
+  const ledger = ledgers[0]?.ledger ?? known(emptyLedger)
   const view = {
     nowMs,
-    ledger: ledgers[0]?.ledger ?? known(emptyLedger),
-    appLocks: appLocksByKey(annotated, ledgers[0]?.appLocks ?? defaultAppLockPolicy, nowMs),
+    ledger,
+    appLocks: appLocksByKey(annotated, { ledger, policy: ledgers[0]?.appLocks ?? defaultAppLockPolicy, nowMs }),
     disruptions: drains,
     leftByRequest: [],
     hasGuard: undefined,

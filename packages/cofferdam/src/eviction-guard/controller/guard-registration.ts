@@ -9,8 +9,10 @@ import type { ViewChange, WatchView } from '@cofferdam/kubernetes/informers/watc
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
 import type { AppLockPolicy } from '../../ledger/rules/app-lock.ts'
-import { type AnnotatedBudget, appLocksInForce, lockableBudget } from '../../ledger/rules/app-locks.ts'
+import { namespacesOfChangedLocks } from '../../ledger/rules/app-lock-record.ts'
+import { appLocksInForce } from '../../ledger/rules/app-locks.ts'
 import { emptyLedger, type Ledger } from '../../ledger/rules/ledger.ts'
+import type { AnnotatedBudget } from '../../shared/app-lock-annotation.ts'
 import { known, type Observed } from '../../shared/observed.ts'
 import type { Permission } from '../../shared/permission.ts'
 import { guardSecret, guardSecretFields } from '../domain/guard-secret.ts'
@@ -124,20 +126,21 @@ export function createGuardRegistration(ports: GuardRegistrationPorts): Controll
     await views.configurations.whenSeen(written.metadata.resourceVersion ?? '', signal)
   }
 
-  function appLocksUntilMs(namespace: string, nowMs: number): number[] {
-    const lockable = views.budgets.byIndex('namespace', namespace).flatMap((budget) => lockableBudget(budget) ?? [])
-    return [...appLocksInForce(lockable, policy, nowMs).values()].map(({ untilMs }) => untilMs)
+  function appLocksUntilMs(namespace: string, ledger: Observed<Ledger>, nowMs: number): number[] {
+    const budgets = views.budgets.byIndex('namespace', namespace)
+    const locks = appLocksInForce({ namespace, budgets, records: recordsIn(ledger), policy, nowMs })
+    return [...locks.values()].map(({ untilMs }) => untilMs)
   }
 
   async function keepLabel(name: string, signal: AbortSignal) {
     const mark = views.namespaces.get({ name })
     if (mark === undefined) return undefined
     const nowMs = clock.now()
-    const [ledger] = views.ledger.list()
+    const [ledger = known(emptyLedger)] = views.ledger.list()
     const { set, remove, recheckAfterMs } = decideNamespaceLabels({
       nowMs,
-      namespaces: [{ ...mark, appLocksUntilMs: appLocksUntilMs(name, nowMs) }],
-      ledger: ledger ?? known(emptyLedger),
+      namespaces: [{ ...mark, appLocksUntilMs: appLocksUntilMs(name, ledger, nowMs) }],
+      ledger,
       ownNamespace: guardSecret.namespace,
     })
     if (set.length + remove.length > 0) {
@@ -188,10 +191,15 @@ function lastOf<V>(change: ViewChange<V>): V {
   return change.type === 'removed' ? change.previous : change.value
 }
 
-/** Namespaces of every budget in the ledger, before the change and after. */
+/** Namespaces of every budget that requests hold, before the change and after, and of those whose owners' locks have changed. */
 function namespacesIn(change: ViewChange<Observed<Ledger>>): ReadonlySet<string> {
-  const before = 'previous' in change ? [change.previous] : []
-  const after = 'value' in change ? [change.value] : []
-  const entries = [...before, ...after].flatMap((ledger) => (ledger.known ? ledger.value.entries : []))
-  return new Set(entries.filter(({ key }) => key.startsWith('pdb/')).map(({ key }) => key.split('/')[1] as string))
+  const before = 'previous' in change ? change.previous : known(emptyLedger)
+  const after = 'value' in change ? change.value : known(emptyLedger)
+  const entries = [before, after].flatMap((ledger) => (ledger.known ? ledger.value.entries : []))
+  const held = entries.filter(({ key }) => key.startsWith('pdb/')).map(({ key }) => key.split('/')[1] as string)
+  return new Set([...held, ...namespacesOfChangedLocks(recordsIn(before), recordsIn(after))])
+}
+
+function recordsIn(ledger: Observed<Ledger>): Ledger['appLocks'] {
+  return ledger.known ? ledger.value.appLocks : []
 }

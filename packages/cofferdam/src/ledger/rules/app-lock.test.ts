@@ -8,23 +8,56 @@ import {
   parseAppLock,
   defaultAppLockPolicy as policy,
 } from './app-lock.ts'
+import { type AppLockRecord, buildAppLockRecord, changeAppLocks, namespacesOfChangedLocks } from './app-lock-record.ts'
 
 const hours = (count: number) => minutes(60 * count)
 const context: AppLockContext = { nowMs, budgetName: 'shop/web', policy }
 const said = 'annotation cofferdam.io/lock of shop/web'
-const lock = (untilMs: number) => ({ holder: 'bob', reason: 'rebalance', untilMs })
+/** What the ledger says of the budget: locked since, by a text of its own, until. Hours count from now. */
+const record = (since: number, until: number, text: object = { other: true }, written = since): AppLockRecord =>
+  buildAppLockRecord('shop/web', {
+    text: JSON.stringify(text),
+    sinceMs: nowMs + hours(since),
+    writtenMs: nowMs + hours(written),
+    untilMs: nowMs + hours(until),
+  })
+/** Locked until, written and held since, in hours from now. */
+const lock = (until: number, written = 0, since = written) => ({
+  holder: 'bob',
+  reason: 'rebalance',
+  sinceMs: nowMs + hours(since),
+  writtenMs: nowMs + hours(written),
+  untilMs: nowMs + hours(until),
+})
 const owner = { holder: 'bob', reason: 'rebalance' }
+const forEver = { ...owner, until: '2099-01-01T00:00:00Z' }
 const limits = 'because policy allows 4 h at a time and 12 h on end'
+const endsAt = (time: string) => ({
+  problem: `${said} ends at 2026-01-01T${time}:00Z, ${limits}`,
+  fault: 'capped' as const,
+})
+const hasEnded = (time: string) => ({
+  problem: `${said} has ended at 2026-01-01T${time}:00Z, ${limits}`,
+  fault: 'capped' as const,
+})
 
-const cases: Record<string, { given: object | string | undefined; heldSinceMs?: number; then: ParsedAppLock }> = {
+interface Case {
+  given: object | string | undefined
+  /** By the server's time, in hours from now. */
+  written?: number
+  record?: AppLockRecord
+  then: ParsedAppLock
+}
+
+const cases: Record<string, Case> = {
   'no annotation, no lock': { given: undefined, then: {} },
   'until a time': {
     given: { ...owner, until: '2026-01-01T14:00:00Z' },
-    then: { lock: lock(nowMs + hours(2)) },
+    then: { lock: lock(2) },
   },
   'for a while since a time': {
     given: { ...owner, for: '2h', since: '2026-01-01T11:00:00Z' },
-    then: { lock: lock(nowMs + hours(1)) },
+    then: { lock: lock(1, -1) },
   },
   'for a while, without saying since when, is no lock': {
     given: { ...owner, for: '2h' },
@@ -44,40 +77,79 @@ const cases: Record<string, { given: object | string | undefined; heldSinceMs?: 
   },
   'longer than allowed at a time, it is cut': {
     given: { ...owner, since: '2026-01-01T11:00:00Z', for: '9h' },
-    then: { lock: lock(nowMs + hours(3)), problem: `${said} ends at 2026-01-01T15:00:00Z, ${limits}`, fault: 'capped' },
+    then: { lock: lock(3, -1), ...endsAt('15:00') },
   },
   'dated ahead it gains nothing': {
     given: { ...owner, since: '2026-01-01T18:00:00Z', until: '2026-01-01T20:00:00Z' },
-    then: { lock: lock(nowMs + hours(4)), problem: `${said} ends at 2026-01-01T16:00:00Z, ${limits}`, fault: 'capped' },
+    then: { lock: lock(4), ...endsAt('16:00') },
+  },
+  'for ever, it locks at once, and four hours from when the server says that it was written': {
+    given: forEver,
+    written: -3,
+    then: { lock: lock(1, -3), ...endsAt('13:00') },
+  },
+  'for ever, it is over four hours after it was written, and does not begin by itself later': {
+    given: forEver,
+    written: -4,
+    then: hasEnded('12:00'),
+  },
+  'an end eight hours away locks at once and not four hours later, when it has come near': {
+    given: { ...owner, until: '2026-01-01T16:00:00Z' },
+    written: -4,
+    then: hasEnded('12:00'),
+  },
+  'another beginning in the text than the server has can only shorten it': {
+    given: { ...owner, since: '2026-01-01T11:30:00Z', until: '2026-01-01T15:00:00Z' },
+    written: -2,
+    then: { lock: lock(2, -2), ...endsAt('14:00') },
+  },
+  'a server time to come, written by the owner himself, gains nothing over the ledger': {
+    given: forEver,
+    written: 9,
+    record: record(-3, 1, forEver),
+    then: { lock: lock(1, -3), ...endsAt('13:00') },
+  },
+  'with every trace of its writing removed from the budget, it ends by the ledger': {
+    given: forEver,
+    record: record(-3.5, 0.5, forEver),
+    then: { lock: lock(0.5, -3.5), ...endsAt('12:30') },
   },
   'prolonged again and again, it ends after the longest time on end': {
     given: { ...owner, since: '2026-01-01T12:00:00Z', for: '4h' },
-    heldSinceMs: nowMs - hours(10),
-    then: { lock: lock(nowMs + hours(2)), problem: `${said} ends at 2026-01-01T14:00:00Z, ${limits}`, fault: 'capped' },
+    record: record(-10, 1),
+    then: { lock: lock(2, 0, -10), ...endsAt('14:00') },
   },
   'prolonged beyond the longest time on end, it does not lock': {
     given: { ...owner, since: '2026-01-01T12:00:00Z', for: '4h' },
-    heldSinceMs: nowMs - hours(12),
-    then: { problem: `${said} has ended at 2026-01-01T12:00:00Z, ${limits}`, fault: 'capped' },
+    record: record(-12, 0),
+    then: hasEnded('12:00'),
   },
-  'for ever, with nobody to say since when, it does not lock': {
-    given: { ...owner, until: '2099-01-01T00:00:00Z' },
-    then: { problem: `${said} ends more than 4 h from now; it does not lock until then`, fault: 'capped' },
+  'again within ten minutes of the end, it is the same hold': {
+    given: { ...owner, for: '4h', since: '2026-01-01T12:00:00Z' },
+    record: record(-11, -9 / 60),
+    then: { lock: lock(1, 0, -11), ...endsAt('13:00') },
   },
-  'held since a time to come gains nothing': {
-    given: { ...owner, since: '2026-01-01T02:00:00Z', until: '2099-01-01T00:00:00Z' },
-    heldSinceMs: nowMs + hours(9),
-    then: { problem: `${said} has ended at 2026-01-01T06:00:00Z, ${limits}`, fault: 'capped' },
+  'again after a rest of ten minutes, it begins anew, though the ledger still has the record': {
+    given: { ...owner, for: '4h', since: '2026-01-01T12:00:00Z' },
+    record: record(-11, -10 / 60),
+    then: { lock: lock(4) },
   },
-  'for ever, held since a while, it is cut': {
-    given: { ...owner, until: '2099-01-01T00:00:00Z' },
-    heldSinceMs: nowMs - hours(9),
-    then: { lock: lock(nowMs + hours(3)), problem: `${said} ends at 2026-01-01T15:00:00Z, ${limits}`, fault: 'capped' },
+  'the operator that found it removed died: it counts when it was written, not when somebody saw it': {
+    given: { ...owner, until: '2026-01-01T15:00:00Z' },
+    written: -1,
+    record: record(-11, -1 - 5 / 60),
+    then: { lock: lock(1, -1, -11), ...endsAt('13:00') },
+  },
+  'unchanged since policy ended it, it never begins anew': {
+    given: forEver,
+    written: 0,
+    record: record(-40, -28, forEver, -32),
+    then: { problem: `${said} has ended at 2025-12-31T08:00:00Z, ${limits}`, fault: 'capped' },
   },
   'nobody named, it locks and is reported': {
     given: { until: '2026-01-01T14:00:00Z', holder: 7, reason: ' ' },
     then: {
-      lock: { holder: 'the owner of the budget', reason: 'no reason given', untilMs: nowMs + hours(2) },
+      lock: { ...lock(2), holder: 'the owner of the budget', reason: 'no reason given' },
       problem: `${said} names no holder; names no reason`,
       fault: 'incomplete',
     },
@@ -105,63 +177,134 @@ const cases: Record<string, { given: object | string | undefined; heldSinceMs?: 
 }
 
 describe('the lock of an owner', () => {
-  it.each(Object.entries(cases))('%s', (_sentence, { given, heldSinceMs, then }) => {
+  it.each(Object.entries(cases))('%s', (_sentence, { given, written, record: recorded, then }) => {
     const text = given === undefined || typeof given === 'string' ? given : JSON.stringify(given)
-    expect(parseAppLock(text, heldSinceMs === undefined ? context : { ...context, heldSinceMs })).toEqual(then)
+    const lockWrittenMs = written === undefined ? undefined : nowMs + hours(written)
+    expect(parseAppLock(text, { ...context, lockWrittenMs, record: recorded })).toEqual(then)
   })
 
-  it('whatever the text says, nothing is thrown and no lock lasts longer than policy allows', () => {
+  it('whatever the text and the budget say, nothing is thrown and no lock lasts longer than policy allows', () => {
     const times = fc.constantFrom('2026-01-01T14:00:00Z', '2099-01-01T00:00:00Z', '1970-01-01T00:00:00Z', 'x', 5, null)
-    const told = fc
+    const reported = fc
       .record(
         { until: times, since: times, for: fc.constantFrom('2h', '999999h', '', '-1h', 3), holder: fc.string() },
         { requiredKeys: [] },
       )
       .map((fields) => JSON.stringify(fields))
-    const anyText = fc.oneof(fc.string(), fc.json(), told)
+    const anyText = fc.oneof(fc.string(), fc.json(), reported)
+    const hour = fc.option(fc.integer({ min: -20, max: 20 }), { nil: undefined })
     fc.assert(
-      fc.property(anyText, fc.option(fc.nat(hours(20)), { nil: undefined }), (text, heldForMs) => {
-        const heldSinceMs = heldForMs === undefined ? undefined : nowMs - heldForMs
-        const parsed = parseAppLock(text, heldSinceMs === undefined ? context : { ...context, heldSinceMs })
-        if (parsed.lock === undefined) return
-        expect(parsed.lock.untilMs).toBeGreaterThan(nowMs)
-        expect(parsed.lock.untilMs).toBeLessThanOrEqual(nowMs + policy.maxTtlMs)
-        expect(parsed.lock.untilMs).toBeLessThanOrEqual((heldSinceMs ?? nowMs) + policy.maxHoldMs)
+      fc.property(anyText, hour, fc.option(fc.nat(20), { nil: undefined }), (text, written, heldFor) => {
+        const lockWrittenMs = written === undefined ? undefined : nowMs + hours(written)
+        const recorded = heldFor === undefined ? undefined : record(-heldFor, 1)
+        const { lock: parsed } = parseAppLock(text, { ...context, lockWrittenMs, record: recorded })
+        if (parsed === undefined) return
+        expect(parsed.untilMs).toBeGreaterThan(nowMs)
+        expect(parsed.untilMs).toBeLessThanOrEqual(Math.min(nowMs, lockWrittenMs ?? nowMs) + policy.maxTtlMs)
+        expect(parsed.untilMs).toBeLessThanOrEqual(nowMs - hours(heldFor ?? 0) + policy.maxHoldMs)
+        expect(parsed.sinceMs).toBeLessThanOrEqual(parsed.writtenMs)
       }),
     )
-  })
-
-  it('the same text, looked at again and again by somebody who remembers when it came, ends', () => {
-    const text = JSON.stringify({ ...owner, until: '2099-01-01T00:00:00Z' })
-    const later = { ...context, nowMs: nowMs + hours(12), heldSinceMs: nowMs }
-    expect(parseAppLock(text, later).lock).toBeUndefined()
   })
 })
 
 describe('the locks of one namespace', () => {
   const text = JSON.stringify({ ...owner, until: '2026-01-01T13:00:00Z' })
+  const question = { namespace: 'shop', policy, nowMs, records: [] as readonly AppLockRecord[] }
+  const locked = (name: string, annotations: Record<string, string> = { 'cofferdam.io/lock': text }) => ({
+    name,
+    annotations,
+  })
+  const recordOf = (budget: string, sinceMs: number, untilMs = nowMs + hours(1)) =>
+    buildAppLockRecord(budget, { text, sinceMs, writtenMs: sinceMs, untilMs })
+  const lockingOf = (judged: ReadonlyMap<string, ParsedAppLock>) =>
+    [...judged].filter(([, result]) => result.lock !== undefined).map(([name]) => name)
 
   it('those held longest count, and what is over quota locks nothing and is reported', () => {
-    const budgets = ['e', 'd', 'c', 'b', 'a', 'late', 'latest'].map((name, index) => ({
-      name,
-      text,
-      heldSinceMs: nowMs - 1000 + (name.startsWith('late') ? index : 0),
-    }))
-    const judged = judgeAppLocks([...budgets, { name: 'free', text: undefined }], policy, nowMs)
-    const locking = [...judged].filter(([, result]) => result.lock !== undefined).map(([name]) => name)
-    expect(locking).toEqual(['e', 'd', 'c', 'b', 'a'])
+    const names = ['e', 'd', 'c', 'b', 'a', 'late', 'latest']
+    const records = names.map((name, index) => recordOf(`shop/${name}`, nowMs - hours(1) + 1000 * index))
+    const budgets = [...names.map((name) => locked(name)), locked('free', {})]
+    const judged = judgeAppLocks({ ...question, records, budgets })
+    expect(lockingOf(judged)).toEqual(['e', 'd', 'c', 'b', 'a'])
     expect(judged.get('latest')).toEqual({
       problem:
         'annotation cofferdam.io/lock of latest is one more than the 5 locks that its namespace may have at a time; it does not lock',
       fault: 'over-quota',
     })
-    expect(judged.get('free')).toEqual({})
+    expect(judged.has('free')).toBe(false)
+  })
+
+  it('a newcomer that dates itself back takes no place from those that the ledger has', () => {
+    const names = ['a', 'b', 'c', 'd', 'e']
+    const records = names.map((name) => recordOf(`shop/${name}`, nowMs - 60_000))
+    const back = JSON.stringify({ ...owner, since: '2026-01-01T09:00:00Z', until: '2026-01-01T12:30:00Z' })
+    const budgets = [
+      { ...locked('A', { 'cofferdam.io/lock': back }), lockWrittenMs: 0 },
+      ...names.map((name) => locked(name)),
+    ]
+    expect(lockingOf(judgeAppLocks({ ...question, records, budgets }))).toEqual(names)
   })
 
   it('a bad annotation takes no place of a good one', () => {
-    const bad = ['1', '2', '3', '4', '5'].map((name) => ({ name, text: 'x', heldSinceMs: 0 }))
-    expect(judgeAppLocks([...bad, { name: 'good', text }], policy, nowMs).get('good')?.lock).toEqual(
-      lock(nowMs + hours(1)),
+    const bad = ['1', '2', '3', '4', '5'].map((name) => locked(name, { 'cofferdam.io/lock': 'x' }))
+    const judged = judgeAppLocks({ ...question, budgets: [...bad, locked('good')] })
+    expect(judged.get('good')?.lock?.untilMs).toBe(nowMs + hours(1))
+  })
+
+  it('a lock that the ledger has no room for locks nothing and is reported; those in the ledger go on', () => {
+    const crowd = Array.from({ length: 49 }, (_, index) => recordOf(`shop/gone-${index}`, nowMs - 60_000, nowMs - 1))
+    const records = [...crowd, recordOf('shop/old', nowMs - 60_000)]
+    const judged = judgeAppLocks({ ...question, records, budgets: [locked('old'), locked('new')] })
+    expect(lockingOf(judged)).toEqual(['old'])
+    expect(judged.get('new')).toEqual({
+      problem: 'annotation cofferdam.io/lock of new is one more than the ledger has room for; it does not lock',
+      fault: 'over-quota',
+    })
+    const elsewhere = judgeAppLocks({ ...question, namespace: 'bank', records, budgets: [locked('new')] })
+    expect(lockingOf(elsewhere)).toEqual(['new'])
+  })
+
+  it('what an earlier version wrote on a budget can only shorten its lock', () => {
+    const judged = (stamp: string, records: readonly AppLockRecord[] = []) => {
+      const long = JSON.stringify({ ...owner, until: '2026-01-01T16:00:00Z' })
+      const annotations = { 'cofferdam.io/lock': long, 'cofferdam.io/locked-since': stamp }
+      return judgeAppLocks({ ...question, records, budgets: [locked('web', annotations)] }).get('web')?.lock?.untilMs
+    }
+    expect(judged('2026-01-01T01:00:00Z')).toBe(nowMs + hours(1))
+    expect(judged('2026-01-01T01:00:00Z', [recordOf('shop/web', nowMs - hours(1))])).toBe(nowMs + hours(1))
+    expect(judged('2026-01-01T11:00:00Z', [recordOf('shop/web', nowMs - hours(9))])).toBe(nowMs + hours(3))
+    for (const useless of ['2099-01-01T00:00:00Z', 'yesterday']) expect(judged(useless)).toBe(nowMs + hours(4))
+  })
+})
+
+describe('the records of owners’ locks in the ledger', () => {
+  const [before, after] = [record(-2, 1), record(-2, 2)]
+  const none = { appLocks: [] as readonly AppLockRecord[] }
+
+  it('what another leader changed meanwhile stays as it is', () => {
+    const ledger = { appLocks: [record(-3, 1)] }
+    expect(changeAppLocks(ledger, [{ budget: 'shop/web', before, after }])).toEqual({ ledger, overtaken: ['shop/web'] })
+    expect(changeAppLocks(ledger, [{ budget: 'shop/web', before: undefined, after }]).overtaken).toEqual(['shop/web'])
+  })
+
+  it('a change that was made already is no change', () => {
+    const ledger = { appLocks: [after] }
+    expect(changeAppLocks(ledger, [{ budget: 'shop/web', before, after }]).ledger).toBe(ledger)
+    expect(changeAppLocks(none, [{ budget: 'shop/web', before, after: undefined }]).ledger).toBe(none)
+  })
+
+  it('never are more than there is room for, however many locks there are', () => {
+    const many = Array.from({ length: 501 }, (_, index) => ({ ...after, budget: `shop/${index}` }))
+    const added = changeAppLocks(
+      none,
+      many.map((each) => ({ budget: each.budget, before: undefined, after: each })),
     )
+    expect([added.ledger.appLocks.length, added.overtaken]).toEqual([500, ['shop/500']])
+  })
+
+  it('tell which namespaces are concerned', () => {
+    const bank = { ...before, budget: 'bank/web' }
+    expect([...namespacesOfChangedLocks([before, bank], [after, bank])]).toEqual(['shop'])
+    expect([...namespacesOfChangedLocks([before, bank], [before])]).toEqual(['bank'])
   })
 })

@@ -1,16 +1,29 @@
 import { parseDuration } from '@cofferdam/kubernetes/api/duration.ts'
 import { isJsonObject, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { type AnnotatedBudget, appLockAnnotation, lockedSinceAnnotation } from '../../shared/app-lock-annotation.ts'
+import {
+  type AppLockRecord,
+  budgetOfLock,
+  heldSinceOf,
+  mostAppLockRecords,
+  recordsOf,
+  roomInNamespace,
+  withStamp,
+  writtenMsOf,
+} from './app-lock-record.ts'
 
 /** A lock that the owner of an application put on a budget: annotation `cofferdam.io/lock`. */
 export interface AppLock {
   readonly holder: string
   readonly reason: string
+  /** Since when the budget has been locked without a break. */
+  readonly sinceMs: number
+  /** When this lock was written. */
+  readonly writtenMs: number
   /** As it counts: never later than policy allows. */
   readonly untilMs: number
 }
-
-export const appLockAnnotation = 'cofferdam.io/lock'
 
 /** How much of the cluster's time an owner may take. */
 export interface AppLockPolicy {
@@ -31,8 +44,10 @@ export interface AppLockContext {
   readonly nowMs: number
   readonly budgetName: string
   readonly policy: AppLockPolicy
-  /** Since when the budget has been locked without a break. */
-  readonly heldSinceMs?: number
+  /** When the API server says that it was written. */
+  readonly lockWrittenMs?: number | undefined
+  /** What the ledger says of the budget. */
+  readonly record?: AppLockRecord | undefined
 }
 
 /** `incomplete` and, until its end, `capped` lock all the same; the others do not. */
@@ -53,30 +68,20 @@ const longestReason = 1024
 /**
  * Reads the lock of an owner.
  *
- * Guarantees: never throws; a lock that counts ends, and no later than policy allows, whatever the text says.
+ * Guarantees: never throws; a lock that counts ends, and no later than policy allows, whatever the text says. Once the ledger has a
+ * record of it, nothing that is done to the budget puts its end off, but another text in its place.
  */
 export function parseAppLock(text: string | undefined, context: AppLockContext): ParsedAppLock {
   if (text === undefined) return {}
   const written = readLock(text, context.nowMs)
   if (typeof written === 'string')
     return { problem: `${said(context)} ${written}; it does not lock`, fault: 'unreadable' }
-  const { nowMs, policy } = context
-  // Dated ahead, it would put off the end by as much.
-  const heldSinceMs = (context.heldSinceMs ?? nowMs) > nowMs ? undefined : context.heldSinceMs
+  const { nowMs, policy, record, lockWrittenMs } = context
   if (written.untilMs <= nowMs)
     return { problem: `${said(context)} expired at ${rfc3339(written.untilMs)}; it does not lock`, fault: 'expired' }
-  // Without a beginning, an end that is always too far away would be cut to the same length again for ever.
-  if (written.sinceMs === undefined && heldSinceMs === undefined && written.untilMs > nowMs + policy.maxTtlMs) {
-    return {
-      problem: `${said(context)} ends more than ${hours(policy.maxTtlMs)} from now; it does not lock until then`,
-      fault: 'capped',
-    }
-  }
-  const untilMs = Math.min(
-    written.untilMs,
-    (written.sinceMs ?? nowMs) + policy.maxTtlMs,
-    (heldSinceMs ?? nowMs) + policy.maxHoldMs,
-  )
+  const writtenMs = writtenMsOf({ nowMs, text, times: [written.sinceMs, lockWrittenMs], record })
+  const sinceMs = Math.min(writtenMs, heldSinceOf(record, writtenMs) ?? writtenMs)
+  const untilMs = Math.min(written.untilMs, writtenMs + policy.maxTtlMs, sinceMs + policy.maxHoldMs)
   const isOver = untilMs <= nowMs
   const problems = [...written.problems]
   const isCapped = untilMs < written.untilMs
@@ -84,45 +89,93 @@ export function parseAppLock(text: string | undefined, context: AppLockContext):
     const limit = `policy allows ${hours(policy.maxTtlMs)} at a time and ${hours(policy.maxHoldMs)} on end`
     problems.unshift(`${isOver ? 'has ended' : 'ends'} at ${rfc3339(untilMs)}, because ${limit}`)
   }
+  const { holder, reason } = written
   return {
-    ...(isOver ? {} : { lock: { holder: written.holder, reason: written.reason, untilMs } }),
+    ...(isOver ? {} : { lock: { holder, reason, sinceMs, writtenMs, untilMs } }),
     ...(problems.length === 0
       ? {}
       : { problem: `${said(context)} ${problems.join('; ')}`, fault: isCapped ? 'capped' : 'incomplete' }),
   }
 }
 
-/** One budget of a namespace, with its annotation as it stands. */
-export interface LockableBudget {
+/** All that the owners' locks of one namespace depend on. */
+export interface AppLockQuestion {
+  readonly namespace: string
+  /** All budgets of the namespace, or all of them that carry a lock. */
+  readonly budgets: readonly AnnotatedBudget[]
+  /** All that the ledger has, of every namespace. */
+  readonly records: readonly AppLockRecord[]
+  readonly policy: AppLockPolicy
+  readonly nowMs: number
+}
+
+interface JudgedBudget {
   readonly name: string
-  readonly text: string | undefined
-  readonly heldSinceMs?: number
+  readonly result: ParsedAppLock
+  readonly isRecorded: boolean
+  /** It is locked for longer than those that are not. */
+  readonly isHeldOn: boolean
 }
 
 /**
- * The locks of one namespace, by name of the budget. Those that have been held longest count first; what is over quota is
- * reported and locks nothing.
+ * The locks of one namespace, by name of the budget; budgets without one are left out. Those that the ledger has held longest
+ * count first; what is over quota is reported and locks nothing.
  */
-export function judgeAppLocks(
-  budgets: readonly LockableBudget[],
-  policy: AppLockPolicy,
-  nowMs: number,
-): ReadonlyMap<string, ParsedAppLock> {
-  const parsed = budgets.map(({ name, text, heldSinceMs }) => {
-    const context = { nowMs, budgetName: name, policy, ...(heldSinceMs === undefined ? {} : { heldSinceMs }) }
-    return { name, since: heldSinceMs ?? nowMs, result: parseAppLock(text, context) }
-  })
-  const locking = parsed
-    .filter(({ result }) => result.lock !== undefined)
-    .sort((a, b) => a.since - b.since || (a.name < b.name ? -1 : 1))
-  const over = new Set(locking.slice(Math.max(0, policy.maxPerNamespace)).map(({ name }) => name))
+export function judgeAppLocks(question: AppLockQuestion): ReadonlyMap<string, ParsedAppLock> {
+  const { policy } = question
+  const judged = question.budgets.flatMap((budget) => judgeAlone(question, budget) ?? [])
+  const locking = judged.filter(({ result }) => result.lock !== undefined).sort(byRank)
+  const over = new Set(locking.slice(Math.max(0, policy.maxPerNamespace)))
+  const crowdedOut = new Set(locking.filter((each) => !over.has(each) && !each.isRecorded).slice(roomLeft(question)))
   return new Map(
-    parsed.map(({ name, result }) => {
-      if (!over.has(name)) return [name, result]
-      const problem = `annotation ${appLockAnnotation} of ${name} is one more than the ${policy.maxPerNamespace} locks that its namespace may have at a time; it does not lock`
-      return [name, { problem, fault: 'over-quota' }]
+    judged.map((each) => {
+      const { name, result } = each
+      if (over.has(each))
+        return [
+          name,
+          ignored(name, `one more than the ${policy.maxPerNamespace} locks that its namespace may have at a time`),
+        ]
+      if (crowdedOut.has(each)) return [name, ignored(name, 'one more than the ledger has room for')]
+      return [name, result]
     }),
   )
+}
+
+function judgeAlone(question: AppLockQuestion, budget: AnnotatedBudget): JudgedBudget | undefined {
+  const { nowMs, policy } = question
+  const { name, annotations, lockWrittenMs } = budget
+  const text = annotations[appLockAnnotation]
+  if (text === undefined) return undefined
+  const record = recordOfBudget(question, budget)
+  const result = parseAppLock(text, { nowMs, budgetName: name, policy, lockWrittenMs, record })
+  const isHeldOn = result.lock !== undefined && heldSinceOf(record, result.lock.writtenMs) !== undefined
+  return { name, result, isRecorded: record !== undefined, isHeldOn }
+}
+
+/** What the ledger says of a budget, or what is left of an earlier version. */
+export function recordOfBudget(
+  { namespace, records, nowMs, policy }: Omit<AppLockQuestion, 'budgets'>,
+  { name, annotations }: Pick<AnnotatedBudget, 'name' | 'annotations'>,
+): AppLockRecord | undefined {
+  const budget = budgetOfLock({ namespace, name })
+  const record = records.find((each) => each.budget === budget)
+  const stamp = annotations[lockedSinceAnnotation]
+  return stamp === undefined ? record : withStamp(record, { budget, stamp, nowMs, maxHoldMs: policy.maxHoldMs })
+}
+
+/** Those on record first: what a newcomer dates back takes no place from them. */
+function byRank(a: JudgedBudget, b: JudgedBudget): number {
+  const since = ({ result }: JudgedBudget) => result.lock?.sinceMs ?? 0
+  return Number(b.isHeldOn) - Number(a.isHeldOn) || since(a) - since(b) || (a.name < b.name ? -1 : 1)
+}
+
+function roomLeft({ namespace, records, policy }: AppLockQuestion): number {
+  const inNamespace = roomInNamespace(policy.maxPerNamespace) - recordsOf(records, namespace).length
+  return Math.max(0, Math.min(mostAppLockRecords - records.length, inNamespace))
+}
+
+function ignored(name: string, why: string): ParsedAppLock {
+  return { problem: `annotation ${appLockAnnotation} of ${name} is ${why}; it does not lock`, fault: 'over-quota' }
 }
 
 interface WrittenLock {

@@ -14,7 +14,10 @@ const pod: EvictionPod = {
   isCounted: true,
 }
 const budget = { namespace: 'shop', name: 'web', uid: 'web-1', appLock: undefined }
-const locked = { ...budget, appLock: { holder: 'bob', reason: 'rebalance', untilMs: nowMs + minutes(120) } }
+const locked = {
+  ...budget,
+  appLock: { holder: 'bob', reason: 'rebalance', sinceMs: nowMs, writtenMs: nowMs, untilMs: nowMs + minutes(120) },
+}
 const acting: Ledger = ledgerOf(entry('node/node-a', { state: 'Acting' }), entry('pdb/shop/web', { state: 'Acting' }))
 const token = { requestId: 'R1', epoch: 1 }
 const glass = { by: 'eve', reason: 'outage', untilMs: nowMs + 1 }

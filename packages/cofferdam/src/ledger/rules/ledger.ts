@@ -1,3 +1,4 @@
+import type { AppLockRecord } from './app-lock-record.ts'
 import { type Claim, conflictsWith, isLimit, isSameClaim, onePerKey } from './claim.ts'
 import {
   type Aside,
@@ -47,9 +48,11 @@ export interface Ledger {
   readonly entries: readonly LedgerEntry[]
   readonly tickets: readonly Ticket[]
   readonly broken: readonly BrokenLock[]
+  /** Since when owners have kept budgets locked. */
+  readonly appLocks: readonly AppLockRecord[]
 }
 
-export const emptyLedger: Ledger = { nextEpoch: 1, nextTicket: 1, entries: [], tickets: [], broken: [] }
+export const emptyLedger: Ledger = { nextEpoch: 1, nextTicket: 1, entries: [], tickets: [], broken: [], appLocks: [] }
 
 /** What stands in the way of a claim: somebody who holds it, who asked for it earlier, or what the request itself has begun. */
 export interface Obstacle {

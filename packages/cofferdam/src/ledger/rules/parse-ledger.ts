@@ -28,20 +28,21 @@ function parseStatus(status: LedgerStatus): Observed<Ledger> {
     const [issue] = parsed.error.issues
     return unknown(`the ledger cannot be read: status.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`)
   }
-  const { nextEpoch, nextTicket, entries = [], tickets = [], broken = [] } = parsed.data
+  const { nextEpoch, nextTicket, entries = [], tickets = [], broken = [], appLocks = [] } = parsed.data
   const ledger: Ledger = {
     nextEpoch,
     nextTicket,
     entries: entries.map(entryOf),
     tickets: tickets.map(ticketOf),
     broken,
+    appLocks,
   }
   const fault = findFault(ledger)
   return fault === undefined ? known(ledger) : unknown(`the ledger contradicts itself: ${fault}`)
 }
 
 /** What is stored of a ledger. Two numbers are there for people only. */
-export function ledgerStatus({ nextEpoch, nextTicket, entries, tickets, broken }: Ledger): LedgerStatus {
+export function ledgerStatus({ nextEpoch, nextTicket, entries, tickets, broken, appLocks }: Ledger): LedgerStatus {
   return {
     nextEpoch,
     nextTicket,
@@ -52,6 +53,7 @@ export function ledgerStatus({ nextEpoch, nextTicket, entries, tickets, broken }
       return { ...ticket, ...(since === '' ? {} : { since }), claims: [...claims] }
     }),
     broken: [...broken],
+    appLocks: [...appLocks],
   }
 }
 

@@ -74,6 +74,14 @@ const broken = z.object({
   formerHolder: z.string(),
 })
 
+const appLock = z.object({
+  budget: z.string().min(1).max(512).describe('The PodDisruptionBudget, as NAMESPACE/NAME.'),
+  text: z.string().max(64).describe('Which text of the annotation cofferdam.io/lock locked it last.'),
+  since: time().describe('Since when it has been locked without a break of 10 minutes.'),
+  written: time().describe('When that text was written.'),
+  until: time().describe('When that lock ends, or has ended.'),
+})
+
 export const disruptionLedgerStatus = z.object({
   nextEpoch: z.int().min(1).max(highestLedgerNumber).default(1).meta(neverLower('nextEpoch')),
   nextTicket: z.int().min(1).max(highestLedgerNumber).default(1).meta(neverLower('nextTicket')),
@@ -88,6 +96,12 @@ export const disruptionLedgerStatus = z.object({
     .optional()
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['requestId'] }),
   broken: z.array(broken).optional().describe('Locks that were broken, by whom and why; the last few.'),
+  appLocks: z
+    .array(appLock)
+    .max(500)
+    .optional()
+    .describe('Budgets that their owners have locked, or had locked a moment ago.')
+    .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['budget'] }),
   conditions: z
     .array(conditionSchema)
     .optional()

@@ -1,3 +1,5 @@
+import type { AppLockRecord, AppLockRecordChange } from '../../../ledger/rules/app-lock-record.ts'
+import type { Observed } from '../../../shared/observed.ts'
 import type { Step } from '../../../shared/steps.ts'
 import {
   type AppLockChange,
@@ -8,13 +10,18 @@ import {
 } from './decide-app-locks.ts'
 
 /** What one pass over the owners' locks of a namespace does. */
-export type AppLockPassStep = WriteLockedSince | ReportAppLock
+export type AppLockPassStep = RecordAppLocks | RemoveStamp | ReportAppLock
 
-export interface WriteLockedSince extends Step {
+/** Enter in the ledger since when budgets have been locked. */
+export interface RecordAppLocks extends Step {
+  readonly do: 'hold'
+  readonly changes: readonly AppLockRecordChange[]
+}
+
+/** Take away what an earlier version wrote on the budget. */
+export interface RemoveStamp extends Step {
   readonly do: 'write'
   readonly uid: string
-  /** What `cofferdam.io/locked-since` is to say; null takes it away. */
-  readonly stamp: string | null
 }
 
 /** Record the events of one budget, and remember which were recorded. */
@@ -25,10 +32,13 @@ export interface ReportAppLock extends Step {
   readonly memory: AppLockMemory | undefined
 }
 
-export interface AppLockPassSnapshot extends AppLockSnapshot {
-  /** Budgets that this pass is done with, by uid. */
+export interface AppLockPassSnapshot extends Omit<AppLockSnapshot, 'records'> {
+  readonly records: Observed<readonly AppLockRecord[]>
+  /** When this process last entered something of the namespace in the ledger, in an earlier pass. */
+  readonly recordedMs: number | undefined
+  /** Budgets that this pass is done with, by name. */
   readonly settled: ReadonlySet<string>
-  /** Budgets that somebody else changed since they were seen, by uid. */
+  /** Budgets that somebody else changed since they were seen, by name. */
   readonly overtaken: ReadonlySet<string>
 }
 
@@ -40,24 +50,45 @@ export interface AppLockPass {
 }
 
 const overtakenRecheckMs = 1_000
+const unknownRecheckMs = 10_000
+/** However often an owner rewrites a lock, others get their turn at the ledger. */
+const recordPauseMs = 2_000
 
 /**
- * The steps of one pass, budget by budget.
+ * The steps of one pass: the ledger first, then budget by budget.
  *
- * Guarantees: no event is recorded for a budget before its time is written on it; one that somebody else changes holds up no other.
+ * Guarantees: no event is recorded for a budget before its times are in the ledger; one that somebody else changes holds up no other.
+ * Fails closed: while the ledger cannot be read, nothing is done.
  */
 export function decideAppLockPass(snapshot: AppLockPassSnapshot): AppLockPass {
-  const { steps, recheckAfterMs } = decideAppLocks(snapshot)
-  const { settled, overtaken } = snapshot
-  const open = steps.filter(({ uid }) => !settled.has(uid) && !overtaken.has(uid))
+  const { records, settled, overtaken, nowMs, recordedMs } = snapshot
+  if (!records.known) {
+    const concerned = new Set(snapshot.budgets.map(({ uid }) => uid))
+    return { steps: [], concerned, recheckAfterMs: unknownRecheckMs }
+  }
+  const { steps, recheckAfterMs } = decideAppLocks({ ...snapshot, records: records.value })
+  const pauseMs = recordedMs === undefined ? 0 : Math.max(0, recordedMs + recordPauseMs - nowMs)
+  const open = steps.filter(({ name }) => !settled.has(name) && !overtaken.has(name))
+  const ready = pauseMs === 0 ? open : open.filter(({ record }) => record === undefined)
+  const waits = [
+    recheckAfterMs,
+    overtaken.size > 0 ? overtakenRecheckMs : undefined,
+    ready.length < open.length ? pauseMs : undefined,
+  ].filter((ms) => ms !== undefined)
   return {
-    steps: open.flatMap(stepsFor),
-    concerned: new Set(steps.map(({ uid }) => uid)),
-    recheckAfterMs: overtaken.size > 0 ? overtakenRecheckMs : recheckAfterMs,
+    steps: [...recordSteps(ready), ...ready.flatMap(stepsFor)],
+    concerned: new Set(steps.flatMap(({ uid }) => uid ?? [])),
+    recheckAfterMs: waits.length === 0 ? undefined : Math.min(...waits),
   }
 }
 
-function stepsFor({ uid, stamp, changes, memory }: AppLockStep): AppLockPassStep[] {
+function recordSteps(steps: readonly AppLockStep[]): RecordAppLocks[] {
+  const changes = steps.flatMap(({ record }) => record ?? [])
+  return changes.length === 0 ? [] : [{ do: 'hold', changes }]
+}
+
+function stepsFor({ uid, hasStamp, changes, memory }: AppLockStep): AppLockPassStep[] {
+  if (uid === undefined) return []
   const report: ReportAppLock = { do: 'report', uid, changes, memory }
-  return stamp === undefined ? [report] : [{ do: 'write', uid, stamp }, report]
+  return hasStamp ? [{ do: 'write', uid }, report] : [report]
 }

@@ -93,7 +93,8 @@ export function appLockBlockers(view: DisruptionView, budgets: readonly BudgetFa
     const { appLock } = budget
     if (appLock === undefined || !isAppLocked(budget, view.nowMs)) return []
     const wayOut = `It ends at ${rfc3339(appLock.untilMs)}, or when its owner removes the annotation: ${appLock.reason}.`
-    return { object: budgetKey(budget), holder: appLock.holder, since: waitingSince(view), reason: 'AppLocked', wayOut }
+    const since = rfc3339(appLock.sinceMs)
+    return { object: budgetKey(budget), holder: appLock.holder, since, reason: 'AppLocked', wayOut }
   })
 }
 
@@ -106,7 +107,13 @@ export function budgetBlocker(view: DisruptionView, budget: BudgetFacts, reason:
         ? 'It is locked. Evictions that started before the lock have to end first.'
         : 'The disruption controller has to count it. Check that kube-controller-manager runs.'
   const holder = budget.hold?.request ?? 'its own pods'
-  return { object: budgetKey(budget), holder, since: waitingSince(view), reason, wayOut }
+  return { object: budgetKey(budget), holder, since: heldSince(view, budget) ?? waitingSince(view), reason, wayOut }
+}
+
+/** Since when somebody holds the budget, whose mark it carries. */
+function heldSince({ ledger }: DisruptionView, budget: BudgetFacts): string | undefined {
+  const key = budgetKey(budget)
+  return ledger.entries.find((entry) => entry.key === key && entry.requestId === budget.hold?.requestId)?.since
 }
 
 /** Storage that says no, or says nothing. */

@@ -148,7 +148,12 @@ table('once the intent is written', {
       pods: [web0, { ...job0, budgetUids: ['db-1'] }],
       budgets: [
         locked(),
-        { ...web, name: 'db', uid: 'db-1', appLock: { holder: 'bob', reason: 'vacuum', untilMs: nowMs + 1 } },
+        {
+          ...web,
+          name: 'db',
+          uid: 'db-1',
+          appLock: { holder: 'bob', reason: 'vacuum', sinceMs: nowMs, writtenMs: nowMs, untilMs: nowMs + 1 },
+        },
       ],
     },
     then: {

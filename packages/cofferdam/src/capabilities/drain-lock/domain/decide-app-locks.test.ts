@@ -1,7 +1,8 @@
-import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { describe, expect, it } from 'vitest'
 import { defaultAppLockPolicy as policy } from '../../../ledger/rules/app-lock.ts'
-import { type AppLockMemory, appLockRestMs, decideAppLocks } from './decide-app-locks.ts'
+import { type AppLockRecord, markOf } from '../../../ledger/rules/app-lock-record.ts'
+import { type AppLockMemory, type AppLockStep, decideAppLocks } from './decide-app-locks.ts'
 
 const noon = Date.UTC(2026, 0, 1, 12)
 const at = (hours: number) => noon + hours * 3_600_000
@@ -11,43 +12,72 @@ const minute = 1 / 60
 /** A lock of ann from one hour to another; hours count from noon. */
 const lock = (since: number, until: number, holder = 'ann') =>
   JSON.stringify({ holder, reason: 'rebalancing', since: time(since), until: time(until) })
+const forEver = JSON.stringify({ holder: 'ann', reason: 'x', until: '2099-01-01T00:00:00Z' })
 
-/** What stands on the budget `web` at an hour; without a stamp, what the keeper left there, and '' is none. */
+/** What stands on the budget `web` at an hour. */
 interface Moment {
   readonly hour: number
   readonly lock?: string
+  /** By the server's time; as the text came to stand there, unless it says otherwise. */
+  readonly written?: number | 'unknown'
   readonly stamp?: string
+  /** Another operator leads from now on. */
+  readonly isNewLeader?: true
+  /** It was deleted. */
+  readonly isGone?: true
 }
 
-/** Looks at one budget again and again, and tells what was written and told each time. */
+/** Sees one budget again and again, and says what was recorded and reported each time. */
 function follow(moments: readonly Moment[]): string[] {
   let memory: Map<string, AppLockMemory> | undefined
-  let written: string | undefined
-  return moments.flatMap(({ hour, lock: text, stamp }) => {
-    const standing = stamp === undefined ? written : stamp === '' ? undefined : stamp
+  let records: readonly AppLockRecord[] = []
+  let standing: { text: string | undefined; hour: number } = { text: undefined, hour: 0 }
+  return moments.map((moment) => {
+    const { hour, lock: text, stamp } = moment
+    if (text !== standing.text) standing = { text, hour }
+    const written = moment.written ?? standing.hour
     const annotations = {
       ...(text === undefined ? {} : { 'cofferdam.io/lock': text }),
-      ...(standing === undefined ? {} : { 'cofferdam.io/locked-since': standing }),
+      ...(stamp === undefined ? {} : { 'cofferdam.io/locked-since': stamp }),
     }
-    const budgets = [{ name: 'web', uid: 'w', annotations }]
-    const { steps } = decideAppLocks({ nowMs: at(hour), policy, restMs: appLockRestMs, budgets, memory })
-    written = standing
-    memory = new Map()
-    const lines: string[] = []
-    for (const step of steps) {
-      if (step.memory !== undefined) memory.set('w', step.memory)
-      if (step.stamp !== undefined) {
-        written = step.stamp ?? undefined
-        lines.push(step.stamp === null ? 'stamp removed' : `stamp ${step.stamp.slice(11, 16)}`)
-      }
-      lines.push(...step.changes.map(({ type, reason }) => `${type} ${reason}`))
+    const budget = {
+      name: 'web',
+      uid: 'w',
+      annotations,
+      ...(written === 'unknown' ? {} : { lockWrittenMs: at(written) }),
     }
-    return [lines.join(', ')]
+    const budgets = moment.isGone === true ? [] : [budget]
+    if (moment.isNewLeader === true) memory = undefined
+    const { steps } = decideAppLocks({ nowMs: at(hour), policy, namespace: 'shop', budgets, records, memory })
+    memory = remembered(steps)
+    return steps
+      .flatMap(({ record, hasStamp, changes }) => {
+        if (record !== undefined) records = record.after === undefined ? [] : [record.after]
+        const lines = record === undefined ? [] : [recordText(record.after)]
+        return [
+          ...lines,
+          ...(hasStamp ? ['stamp removed'] : []),
+          ...changes.map((each) => `${each.type} ${each.reason}`),
+        ]
+      })
+      .join(', ')
   })
 }
 
+function remembered(steps: readonly AppLockStep[]): Map<string, AppLockMemory> {
+  return new Map(
+    steps.flatMap(({ uid, memory }) => (uid === undefined || memory === undefined ? [] : [[uid, memory] as const])),
+  )
+}
+
+const clockText = (text: string) => new Date(parseRfc3339(text) ?? 0).toISOString().slice(11, 16)
+
+function recordText(record: AppLockRecord | undefined): string {
+  return record === undefined ? 'forgotten' : `since ${clockText(record.since)} until ${clockText(record.until)}`
+}
+
 const scenarios: Record<string, { given: readonly Moment[]; then: readonly string[] }> = {
-  'a lock written by hand is stamped, told once, and its stamp goes after a rest': {
+  'a lock written by hand is recorded and reported once, and forgotten after a rest': {
     given: [
       { hour: -1 },
       { hour: 0, lock: lock(0, 1) },
@@ -57,7 +87,7 @@ const scenarios: Record<string, { given: readonly Moment[]; then: readonly strin
       { hour: 1 + 10 * minute, lock: lock(0, 1) },
       { hour: 3, lock: lock(0, 1) },
     ],
-    then: ['', 'stamp 12:00, Normal AppLocked', '', 'Normal AppLockEnded', '', 'stamp removed', ''],
+    then: ['', 'since 12:00 until 13:00, Normal AppLocked', '', 'Normal AppLockEnded', '', 'forgotten', ''],
   },
   'prolonged again and again by hand, it ends after twelve hours, and what stands there does not begin anew': {
     given: [
@@ -67,53 +97,128 @@ const scenarios: Record<string, { given: readonly Moment[]; then: readonly strin
       { hour: 9, lock: lock(9, 13) },
       { hour: 12, lock: lock(9, 13) },
       { hour: 12.5, lock: lock(9, 13) },
-      { hour: 12.6, lock: lock(9, 13), stamp: '' },
+      { hour: 12.6, lock: lock(9, 13), written: 'unknown' },
     ],
-    then: ['stamp 12:00, Normal AppLocked', '', '', 'Warning AppLockCapped', 'Normal AppLockEnded', '', 'stamp 12:00'],
+    then: [
+      'since 12:00 until 16:00, Normal AppLocked',
+      'since 12:00 until 19:00',
+      'since 12:00 until 22:00',
+      'since 12:00 until 00:00, Warning AppLockCapped',
+      'Normal AppLockEnded',
+      '',
+      '',
+    ],
   },
-  'a stamp taken away, dated ahead or spoilt by hand is put back as it was': {
+  'an end far away is cut to four hours from when it was written, and locks at once': {
     given: [
-      { hour: 0, lock: lock(0, 4) },
-      { hour: 1, lock: lock(0, 4), stamp: '' },
-      { hour: 2, lock: lock(0, 4), stamp: '2099-01-01T00:00:00Z' },
-      { hour: 3, lock: lock(0, 4), stamp: 'yesterday' },
-      { hour: 3, lock: lock(0, 4), stamp: time(2) },
+      { hour: 0, lock: forEver },
+      { hour: 4, lock: forEver },
+      { hour: 30, lock: forEver },
     ],
-    then: ['stamp 12:00, Normal AppLocked', 'stamp 12:00', 'stamp 12:00', 'stamp 12:00', 'stamp 12:00'],
+    then: ['since 12:00 until 16:00, Normal AppLocked, Warning AppLockCapped', 'Normal AppLockEnded', ''],
+  },
+  'an owner who takes every trace of the writing away, or dates it ahead, gains nothing': {
+    given: [
+      { hour: 0, lock: forEver },
+      { hour: 2, lock: forEver, written: 'unknown' },
+      { hour: 3, lock: forEver, written: 99 },
+      { hour: 4, lock: forEver, written: 4 },
+    ],
+    then: ['since 12:00 until 16:00, Normal AppLocked, Warning AppLockCapped', '', '', 'Normal AppLockEnded'],
+  },
+  'found hours after it was written, it counts from its writing and not from now': {
+    given: [{ hour: 0, lock: forEver, written: -3 }],
+    then: ['since 09:00 until 13:00, Normal AppLocked, Warning AppLockCapped'],
   },
   'unlocked and locked again within the rest, it is the same hold': {
+    given: [{ hour: 0, lock: lock(0, 4) }, { hour: 3 }, { hour: 3 + 5 * minute, lock: lock(3, 7) }],
+    then: [
+      'since 12:00 until 16:00, Normal AppLocked',
+      'since 12:00 until 15:00, Normal AppLockEnded',
+      'since 12:00 until 19:00, Normal AppLocked',
+    ],
+  },
+  'deleted and created again with the lock on it, it is the same hold': {
     given: [
       { hour: 0, lock: lock(0, 4) },
-      { hour: 3, stamp: '' },
-      { hour: 3 + 5 * minute, lock: lock(3, 7), stamp: time(3) },
+      { hour: 3, isGone: true },
+      { hour: 3 + 5 * minute, lock: lock(3, 7), isNewLeader: true },
     ],
-    then: ['stamp 12:00, Normal AppLocked', 'Normal AppLockEnded', 'stamp 12:00, Normal AppLocked'],
+    then: [
+      'since 12:00 until 16:00, Normal AppLocked',
+      'since 12:00 until 15:00',
+      'since 12:00 until 19:00, Normal AppLocked',
+    ],
+  },
+  'a deleted budget is forgotten after a rest': {
+    given: [
+      { hour: 0, lock: lock(0, 4) },
+      { hour: 3, isGone: true },
+      { hour: 3 + 10 * minute, isGone: true },
+    ],
+    then: ['since 12:00 until 16:00, Normal AppLocked', 'since 12:00 until 15:00', 'forgotten'],
   },
   'unlocked and locked again after a rest, it begins anew': {
     given: [{ hour: 0, lock: lock(0, 4) }, { hour: 3 }, { hour: 3 + 11 * minute }, { hour: 4, lock: lock(4, 5) }],
-    then: ['stamp 12:00, Normal AppLocked', 'Normal AppLockEnded', 'stamp removed', 'stamp 16:00, Normal AppLocked'],
+    then: [
+      'since 12:00 until 16:00, Normal AppLocked',
+      'since 12:00 until 15:00, Normal AppLockEnded',
+      'forgotten',
+      'since 16:00 until 17:00, Normal AppLocked',
+    ],
   },
   'another lock in place of one that twelve hours ended begins anew after a rest, and not before': {
     given: [
-      { hour: 0, lock: lock(0, 4), stamp: time(-11) },
-      { hour: 1, lock: lock(0, 4) },
-      { hour: 1 + 2 * minute, lock: lock(1, 3) },
-      { hour: 1 + 11 * minute, lock: lock(1, 3) },
+      { hour: 0, lock: lock(0, 4) },
+      { hour: 4, lock: lock(4, 8) },
+      { hour: 8, lock: lock(8, 12) },
+      { hour: 12, lock: lock(8, 12) },
+      { hour: 12 + 2 * minute, lock: lock(12, 15) },
+      { hour: 12 + 10 * minute, lock: lock(12, 15) },
     ],
-    then: ['Warning AppLockCapped', 'Normal AppLockEnded', 'Warning AppLockCapped', 'stamp 13:11, Normal AppLocked'],
+    then: [
+      'since 12:00 until 16:00, Normal AppLocked',
+      'since 12:00 until 20:00',
+      'since 12:00 until 00:00',
+      'Normal AppLockEnded',
+      'Warning AppLockCapped',
+      'since 00:00 until 03:00, Normal AppLocked',
+    ],
   },
-  'a lock that another leader has stamped is not told again': {
-    given: [{ hour: 0, lock: lock(-1, 2), stamp: time(-1) }],
-    then: [''],
+  'a lock that another leader has recorded is not reported again': {
+    given: [
+      { hour: 0, lock: forEver },
+      { hour: 1, lock: forEver, isNewLeader: true },
+    ],
+    then: ['since 12:00 until 16:00, Normal AppLocked, Warning AppLockCapped', ''],
   },
-  'taken over by somebody else, the hold goes on and the new holder is told': {
+  'removed and put back while no operator led, it is the same hold when the next one takes over': {
+    given: [
+      { hour: 0, lock: lock(0, 4) },
+      { hour: 3 },
+      { hour: 3.5, lock: lock(3, 7), written: 3 + minute, isNewLeader: true },
+    ],
+    then: [
+      'since 12:00 until 16:00, Normal AppLocked',
+      'since 12:00 until 15:00, Normal AppLockEnded',
+      'since 12:00 until 19:00, Normal AppLocked',
+    ],
+  },
+  'an end that no operator saw is an end: the next lock after a rest begins anew': {
+    given: [
+      { hour: 0, lock: lock(0, 1) },
+      { hour: 30, lock: lock(30, 32), isNewLeader: true },
+    ],
+    then: ['since 12:00 until 13:00, Normal AppLocked', 'since 18:00 until 20:00, Normal AppLocked'],
+  },
+  'taken over by somebody else, the hold goes on and the new holder is reported': {
     given: [
       { hour: 0, lock: lock(0, 2) },
       { hour: 1, lock: lock(1, 3, 'bob') },
     ],
-    then: ['stamp 12:00, Normal AppLocked', 'Normal AppLocked'],
+    then: ['since 12:00 until 14:00, Normal AppLocked', 'since 12:00 until 15:00, Normal AppLocked'],
   },
-  'what makes no sense is told once for each text, and never stamped': {
+  'what makes no sense is reported once for each text, and never recorded': {
     given: [
       { hour: 0, lock: 'for ever' },
       { hour: 1, lock: 'for ever' },
@@ -123,79 +228,88 @@ const scenarios: Record<string, { given: readonly Moment[]; then: readonly strin
     ],
     then: ['Warning AppLockUnreadable', '', 'Warning AppLockUnreadable', '', 'Warning AppLockUnreadable'],
   },
-  'what had expired when it was found is told, and a stamp beside it goes after a rest': {
+  'what had expired when it was found is reported': {
+    given: [{ hour: 0, lock: lock(-3, -2) }],
+    then: ['Warning AppLockExpired'],
+  },
+  'what an earlier version wrote on the budget is taken over into the ledger, and removed': {
     given: [
-      { hour: 0, lock: lock(-3, -2), stamp: time(-3) },
-      { hour: 0.5, lock: lock(-3, -2) },
+      { hour: 0, lock: lock(-1, 2), stamp: time(-11) },
+      { hour: 0.5, lock: lock(-1, 2) },
     ],
-    then: ['Warning AppLockExpired', 'stamp removed'],
+    then: ['since 01:00 until 13:00, stamp removed, Normal AppLocked, Warning AppLockCapped', ''],
   },
-  'an end too far away does not lock and is not stamped, until it has come near enough': {
+  'taken over just after twelve hours, a lock of an earlier version has its rest first': {
     given: [
-      { hour: 0, lock: JSON.stringify({ holder: 'ann', reason: 'x', until: time(5) }) },
-      { hour: 1, lock: JSON.stringify({ holder: 'ann', reason: 'x', until: time(5) }) },
+      { hour: 0, lock: lock(0, 2), stamp: time(-12) },
+      { hour: 5 * minute, lock: lock(0, 2) },
+      { hour: 10 * minute, lock: lock(0, 2) },
     ],
-    then: ['Warning AppLockCapped', 'stamp 13:00, Normal AppLocked'],
+    then: [
+      'since 00:00 until 12:00, stamp removed, Warning AppLockCapped',
+      '',
+      'since 12:00 until 14:00, Normal AppLocked',
+    ],
   },
-  'a stamp that makes no sense is taken away where nothing is locked': {
-    given: [{ hour: 0, stamp: 'yesterday' }, { hour: 1 }],
-    then: ['stamp removed', ''],
-  },
-  'a stamp that nobody needs is taken away after a rest': {
-    given: [{ hour: 0, stamp: time(-1) }, { hour: 5 * minute }, { hour: 10 * minute }, { hour: 1 }],
-    then: ['', '', 'stamp removed', ''],
+  'what an earlier version wrote where nothing is locked is removed, whatever it says': {
+    given: [{ hour: 0, stamp: 'yesterday' }, { hour: 1, stamp: time(-30) }, { hour: 2 }],
+    then: ['stamp removed', 'stamp removed', ''],
   },
 }
 
 describe('the keeper of owners’ locks', () => {
   it.each(Object.entries(scenarios))('%s', (_, { given, then }) => expect(follow(given)).toEqual(then))
 
-  it('over quota a lock is told and not stamped, and looked at again when the first of the others ends', () => {
+  it('over quota a lock is reported and not recorded, and judged again when the first of the others ends', () => {
     const budgets = ['a', 'b', 'c'].map((name, index) => ({
       name,
       uid: name,
       annotations: { 'cofferdam.io/lock': lock(0, 2 + index) },
     }))
     const few = { ...policy, maxPerNamespace: 2 }
-    const seen = { nowMs: noon, policy: few, restMs: appLockRestMs, budgets, memory: undefined }
+    const seen = { nowMs: noon, policy: few, namespace: 'shop', budgets, records: [], memory: undefined }
+    const wordsOf = ({ name, record, changes }: AppLockStep) => [
+      name,
+      record?.after?.since,
+      changes.map(({ reason }) => reason),
+    ]
     const { steps, recheckAfterMs } = decideAppLocks(seen)
-    expect(steps.map(({ name, stamp, changes }) => [name, stamp, changes.map(({ reason }) => reason)])).toEqual([
+    expect(steps.map(wordsOf)).toEqual([
       ['a', time(0), ['AppLocked']],
       ['b', time(0), ['AppLocked']],
       ['c', undefined, ['AppLockOverQuota']],
     ])
     expect(recheckAfterMs).toBe(2 * 3_600_000)
-    const memory = new Map(steps.flatMap((step) => (step.memory === undefined ? [] : [[step.uid, step.memory]])))
-    const later = decideAppLocks({ ...seen, nowMs: at(2), memory })
-    expect(later.steps.map(({ name, stamp, changes }) => [name, stamp, changes.map(({ reason }) => reason)])).toEqual([
+    const records = steps.flatMap(({ record }) => record?.after ?? [])
+    const later = decideAppLocks({ ...seen, nowMs: at(2), records, memory: remembered(steps) })
+    expect(later.steps.map(wordsOf)).toEqual([
       ['a', undefined, ['AppLockEnded']],
-      ['b', time(0), []],
-      ['c', time(2), ['AppLocked']],
+      ['b', undefined, []],
+      ['c', time(0), ['AppLocked']],
     ])
   })
 
   it('says in the Event who locked it, until when and why, and how it ended', () => {
-    const look = (nowMs: number, text: string | undefined, memory?: ReadonlyMap<string, AppLockMemory>) => {
+    const seeAt = (nowMs: number, text: string | undefined, memory?: ReadonlyMap<string, AppLockMemory>) => {
       const annotations: Record<string, string> = text === undefined ? {} : { 'cofferdam.io/lock': text }
       const budgets = [{ name: 'web', uid: 'w', annotations }]
-      return decideAppLocks({ nowMs, policy, restMs: appLockRestMs, budgets, memory }).steps[0]
+      return decideAppLocks({ nowMs, policy, namespace: 'shop', budgets, records: [], memory }).steps[0]
     }
-    const first = look(noon, lock(0, 9))
+    const first = seeAt(noon, lock(0, 9))
+    expect(first?.record?.after?.text).toBe(markOf(lock(0, 9)))
     expect(first?.changes.map(({ note }) => note)).toEqual([
       'ann has locked it until 2026-01-01T16:00:00Z: rebalancing',
       'Annotation cofferdam.io/lock of web ends at 2026-01-01T16:00:00Z, because policy allows 4 h at a time and 12 h on end',
     ])
     const memory = new Map([['w', first?.memory as AppLockMemory]])
-    expect(look(at(1), undefined, memory)?.changes.map(({ note }) => note)).toEqual([
+    expect(seeAt(at(1), undefined, memory)?.changes.map(({ note }) => note)).toEqual([
       'The lock of ann (rebalancing) has ended: it was removed',
     ])
   })
 
   it('nothing of a lock, nothing to do', () => {
     const budgets = [{ name: 'web', uid: 'w', annotations: {} }]
-    expect(decideAppLocks({ nowMs: noon, policy, restMs: 1, budgets, memory: undefined })).toEqual({
-      steps: [],
-      recheckAfterMs: undefined,
-    })
+    const seen = { nowMs: noon, policy, namespace: 'shop', budgets, records: [], memory: undefined }
+    expect(decideAppLocks(seen)).toEqual({ steps: [], recheckAfterMs: undefined })
   })
 })

@@ -1,33 +1,31 @@
-import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import {
   type AppLock,
   type AppLockFault,
   type AppLockPolicy,
-  appLockAnnotation,
   judgeAppLocks,
   type ParsedAppLock,
-  parseAppLock,
+  recordOfBudget,
 } from '../../../ledger/rules/app-lock.ts'
-import { type AnnotatedBudget, lockedSinceAnnotation } from '../../../ledger/rules/app-locks.ts'
+import {
+  type AppLockRecord,
+  type AppLockRecordChange,
+  appLockRestMs,
+  budgetOfLock,
+  buildAppLockRecord,
+  endOf,
+  isSameRecord,
+  markOf,
+  recordsOf,
+  wholeSecondsText,
+} from '../../../ledger/rules/app-lock-record.ts'
+import { type AnnotatedBudget, appLockAnnotation, lockedSinceAnnotation } from '../../../shared/app-lock-annotation.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 
-/** How long a budget must be free of its owner's lock before the next one counts from the beginning. */
-export const appLockRestMs = 10 * 60_000
-
-/** A time in which the owner had a budget locked; a break shorter than the rest does not end it. */
-interface Hold {
-  readonly sinceMs: number
-  /** The annotation that locked it last. */
-  readonly text: string | undefined
-  /** Undefined for what was found ended. */
-  readonly lock: AppLock | undefined
-  /** Undefined while it locks. */
-  readonly endedMs: number | undefined
-}
-
-/** What is remembered of a budget from the last pass. */
+/** What is remembered of a budget from the last pass, so that everything is reported once. */
 export interface AppLockMemory {
-  readonly hold: Hold | undefined
+  /** The lock that was in force. */
+  readonly lock: AppLock | undefined
   /** The fault that was reported last, with the text it was found in. */
   readonly reported: string
 }
@@ -35,9 +33,11 @@ export interface AppLockMemory {
 export interface AppLockSnapshot {
   readonly nowMs: number
   readonly policy: AppLockPolicy
-  readonly restMs: number
-  /** All budgets of one namespace. */
+  readonly namespace: string
+  /** All budgets of the namespace. */
   readonly budgets: readonly (AnnotatedBudget & { readonly uid: string })[]
+  /** All that the ledger has, of every namespace. */
+  readonly records: readonly AppLockRecord[]
   /** By uid of the budget; undefined when the namespace was not reconciled yet. */
   readonly memory: ReadonlyMap<string, AppLockMemory> | undefined
 }
@@ -51,9 +51,12 @@ export interface AppLockChange {
 /** What is to be done about one budget. */
 export interface AppLockStep {
   readonly name: string
-  readonly uid: string
-  /** What `cofferdam.io/locked-since` is to say; null takes it away, undefined leaves it as it is. */
-  readonly stamp: string | null | undefined
+  /** Undefined: the budget is gone, and only its record is left. */
+  readonly uid: string | undefined
+  /** What the ledger is to say of it; undefined leaves that as it is. */
+  readonly record: AppLockRecordChange | undefined
+  /** Whether what an earlier version wrote on it is taken away. */
+  readonly hasStamp: boolean
   readonly changes: readonly AppLockChange[]
   /** Undefined when nothing of it need be remembered. */
   readonly memory: AppLockMemory | undefined
@@ -66,39 +69,34 @@ export interface AppLockDecision {
   readonly recheckAfterMs: number | undefined
 }
 
-type Seen = Pick<AppLockSnapshot, 'nowMs' | 'policy' | 'restMs'> & { readonly isFirstPass: boolean }
-
 interface SeenBudget {
   readonly name: string
-  readonly uid: string
+  readonly uid: string | undefined
   readonly text: string | undefined
-  readonly stamp: string | undefined
-  readonly stampMs: number | undefined
+  readonly hasStamp: boolean
+  /** As the ledger has it. */
+  readonly before: AppLockRecord | undefined
+  /** The same, with what an earlier version wrote on the budget. */
+  readonly record: AppLockRecord | undefined
   readonly memory: AppLockMemory | undefined
 }
 
 /**
- * Keeps the owners' locks of one namespace honest: since when each budget has been locked is written on it, and what
+ * Keeps the owners' locks of one namespace honest: since when each budget has been locked is recorded in the ledger, and what
  * begins, ends or does not count is reported once.
  *
  * Guarantees: never throws. The beginning of a hold never moves forward while the hold lasts, whatever is done to the
- * annotations; a lock that `maxHoldMs` ended does not begin anew by itself.
- * Assumes: it is asked again with the memory of its own steps.
+ * budget; a lock that policy has ended does not begin anew while its text stands there.
  */
 export function decideAppLocks(snapshot: AppLockSnapshot): AppLockDecision {
-  const { nowMs, policy } = snapshot
-  const seen: Seen = { ...snapshot, isFirstPass: snapshot.memory === undefined }
-  const budgets = snapshot.budgets
-    .map((budget) => seenBudget(budget, snapshot))
-    .filter(({ text, stamp, memory }) => text !== undefined || stamp !== undefined || memory !== undefined)
-  const since = new Map(budgets.map((budget) => [budget.name, heldSinceMs(seen, budget)]))
-  const judged = judgeAppLocks(
-    budgets.map(({ name, text }) => ({ name, text, ...timed(since.get(name)) })),
-    policy,
-    nowMs,
+  const seen = seenBudgets(snapshot)
+  const first = judgeAppLocks(snapshot)
+  const over = new Set(
+    seen.filter((budget) => isOver(snapshot, budget, first.get(budget.name))).map(({ name }) => name),
   )
-  const outcomes = budgets.map((budget) =>
-    judgeOne(seen, budget, { ...judged.get(budget.name) }, since.get(budget.name)),
+  const judged = over.size === 0 ? first : judgeAppLocks(withoutHolds(snapshot, over))
+  const outcomes = seen.map((budget) =>
+    judgeOne(snapshot, budget, { judged: judged.get(budget.name) ?? {}, isOver: over.has(budget.name) }),
   )
   const waits = outcomes.flatMap(({ recheckMs }) => recheckMs).filter((ms) => ms > 0)
   return {
@@ -107,39 +105,53 @@ export function decideAppLocks(snapshot: AppLockSnapshot): AppLockDecision {
   }
 }
 
-function seenBudget(
-  { name, uid, annotations }: AppLockSnapshot['budgets'][number],
-  { nowMs, memory }: AppLockSnapshot,
-): SeenBudget {
-  const stamp = annotations[lockedSinceAnnotation]
-  const stampMs = parseRfc3339(stamp ?? '')
+function seenBudgets({ budgets, memory, ...question }: AppLockSnapshot): SeenBudget[] {
+  const present = budgets.map(({ name, uid, annotations }): SeenBudget => {
+    const before = recordOfBudget(question, { name, annotations: {} })
+    return {
+      name,
+      uid,
+      text: annotations[appLockAnnotation],
+      hasStamp: annotations[lockedSinceAnnotation] !== undefined,
+      before,
+      record: recordOfBudget(question, { name, annotations }),
+      memory: memory?.get(uid),
+    }
+  })
+  const names = new Set(budgets.map(({ name }) => name))
+  const gone = recordsOf(question.records, question.namespace)
+    .map((record) => ({ name: record.budget.slice(question.namespace.length + 1), record }))
+    .filter(({ name }) => !names.has(name))
+    .map(({ name, record }): SeenBudget => {
+      return { name, uid: undefined, text: undefined, hasStamp: false, before: record, record, memory: undefined }
+    })
+  const concerned = present.filter(
+    ({ text, hasStamp, record, memory: remembered }) =>
+      text !== undefined || hasStamp || record !== undefined || remembered !== undefined,
+  )
+  return [...concerned, ...gone]
+}
+
+/** Whether the budget has had its rest, and nothing of the hold stands there any more. */
+function isOver({ nowMs }: AppLockSnapshot, { text, record }: SeenBudget, judged: ParsedAppLock | undefined): boolean {
+  if (record === undefined || judged?.lock !== undefined || nowMs < endOf(record) + appLockRestMs) return false
+  return text === undefined || markOf(text) !== record.text || judged?.fault === 'expired'
+}
+
+/** What comes after a rest is judged as if nothing had been before. */
+function withoutHolds(snapshot: AppLockSnapshot, over: ReadonlySet<string>): AppLockSnapshot {
+  const { namespace, budgets, records } = snapshot
+  const keys = new Set([...over].map((name) => budgetOfLock({ namespace, name })))
   return {
-    name,
-    uid,
-    text: annotations[appLockAnnotation],
-    stamp,
-    stampMs: stampMs === undefined || stampMs > nowMs ? undefined : stampMs,
-    memory: memory?.get(uid),
+    ...snapshot,
+    records: records.filter(({ budget }) => !keys.has(budget)),
+    budgets: budgets.map((budget) => (over.has(budget.name) ? withoutStamp(budget) : budget)),
   }
 }
 
-function timed(ms: number | undefined): { readonly heldSinceMs?: number } {
-  return ms === undefined ? {} : { heldSinceMs: ms }
-}
-
-function endOf({ endedMs, lock }: Hold, nowMs: number): number | undefined {
-  if (endedMs !== undefined) return endedMs
-  return lock !== undefined && lock.untilMs <= nowMs ? lock.untilMs : undefined
-}
-
-/** Since when the budget counts as locked, if it is. */
-function heldSinceMs({ nowMs, restMs }: Seen, { text, stampMs, memory }: SeenBudget): number | undefined {
-  const hold = memory?.hold
-  if (hold === undefined) return stampMs
-  const endedMs = endOf(hold, nowMs)
-  const isTheSame = endedMs === undefined || nowMs - endedMs < restMs || (text !== undefined && text === hold.text)
-  if (isTheSame) return Math.min(hold.sinceMs, stampMs ?? hold.sinceMs)
-  return stampMs !== undefined && stampMs > endedMs ? stampMs : undefined
+function withoutStamp<B extends AnnotatedBudget>(budget: B): B {
+  const { [lockedSinceAnnotation]: _, ...annotations } = budget.annotations
+  return { ...budget, annotations }
 }
 
 interface BudgetOutcome {
@@ -147,70 +159,38 @@ interface BudgetOutcome {
   readonly recheckMs: readonly number[]
 }
 
-function judgeOne(seen: Seen, budget: SeenBudget, judged: ParsedAppLock, sinceMs: number | undefined): BudgetOutcome {
-  const { name, uid } = budget
-  const { hold, stamp, recheckMs } =
-    judged.lock === undefined
-      ? afterLock(seen, budget, judged, sinceMs)
-      : whileLocked(seen, budget, judged.lock, sinceMs)
-  const reported = judged.fault === undefined ? '' : `${judged.fault} ${budget.text}`
-  const changes = changesOf(seen, budget, judged, reported)
-  const memory = hold === undefined && reported === '' ? undefined : { hold, reported }
-  return { step: { name, uid, stamp, changes, memory }, recheckMs }
-}
-
-interface HoldStep {
-  readonly hold: Hold | undefined
-  readonly stamp: string | null | undefined
-  readonly recheckMs: readonly number[]
-}
-
-function whileLocked(seen: Seen, budget: SeenBudget, lock: AppLock, heldSince: number | undefined): HoldStep {
-  const sinceMs = heldSince ?? Math.floor(seen.nowMs / 1000) * 1000
-  return {
-    hold: { sinceMs, text: budget.text, lock, endedMs: undefined },
-    stamp: stampFor(budget, sinceMs),
-    recheckMs: [lock.untilMs - seen.nowMs],
+function judgeOne(
+  snapshot: AppLockSnapshot,
+  budget: SeenBudget,
+  about: { readonly judged: ParsedAppLock; readonly isOver: boolean },
+): BudgetOutcome {
+  const { nowMs, namespace } = snapshot
+  const { name, uid, text, before, hasStamp } = budget
+  const { lock, fault } = about.judged
+  const key = budgetOfLock({ namespace, name })
+  const left = about.isOver ? undefined : endedRecord(budget, nowMs)
+  const after = lock === undefined || text === undefined ? left : buildAppLockRecord(key, { text, ...lock })
+  const reported = fault === undefined ? '' : `${fault} ${text}`
+  const step: AppLockStep = {
+    name,
+    uid,
+    record: isSameRecord(before, after) ? undefined : { budget: key, before, after },
+    hasStamp,
+    changes: uid === undefined ? [] : changesOf(snapshot, budget, about.judged, reported),
+    memory: lock === undefined && reported === '' ? undefined : { lock, reported },
   }
+  if (lock !== undefined) return { step, recheckMs: [lock.untilMs - nowMs] }
+  return { step, recheckMs: after === undefined ? [] : [restLeftMs(after, nowMs)] }
 }
 
-function afterLock(seen: Seen, budget: SeenBudget, { fault }: ParsedAppLock, heldSince: number | undefined): HoldStep {
-  const { nowMs, restMs } = seen
-  const { text, stamp } = budget
-  const hold = budget.memory?.hold ?? foundHold(seen, budget)
-  // An end too far away comes nearer, and one day the lock counts.
-  const nearing = fault === 'capped' ? [cappedRecheckMs] : []
-  if (hold === undefined) return { hold, stamp: stamp === undefined ? undefined : null, recheckMs: nearing }
-  const endedMs = endOf(hold, nowMs) ?? nowMs
-  const restLeftMs = endedMs + restMs - nowMs
-  const ended = { ...hold, sinceMs: Math.min(hold.sinceMs, heldSince ?? hold.sinceMs), endedMs }
-  const recheckMs = [restLeftMs, ...nearing]
-  if (heldSince !== undefined && fault === 'capped' && isKeptDownBySince(seen, budget)) {
-    return { hold: ended, stamp: stampFor(budget, heldSince), recheckMs }
-  }
-  if (restLeftMs > 0) return { hold: ended, stamp: undefined, recheckMs }
-  return {
-    hold: text === undefined ? undefined : ended,
-    stamp: stamp === undefined ? undefined : null,
-    recheckMs: nearing,
-  }
+/** What is left of a hold when nothing locks the budget. */
+function endedRecord({ record }: SeenBudget, nowMs: number): AppLockRecord | undefined {
+  if (record === undefined || endOf(record) <= nowMs) return record
+  return { ...record, until: wholeSecondsText(nowMs) }
 }
 
-const cappedRecheckMs = 60_000
-
-/** For the time before the first pass only the stamp counts. */
-function foundHold({ nowMs, policy }: Seen, { text, stampMs }: SeenBudget): Hold | undefined {
-  if (stampMs === undefined) return undefined
-  return { sinceMs: stampMs, text, lock: undefined, endedMs: Math.min(nowMs, stampMs + policy.maxHoldMs) }
-}
-
-/** Whether the lock would begin anew if it were not written down since when it has been held. */
-function isKeptDownBySince({ nowMs, policy }: Seen, { name, text }: SeenBudget): boolean {
-  return parseAppLock(text, { nowMs, budgetName: name, policy }).lock !== undefined
-}
-
-function stampFor({ stampMs }: SeenBudget, sinceMs: number): string | undefined {
-  return stampMs === sinceMs ? undefined : rfc3339(sinceMs)
+function restLeftMs(record: AppLockRecord, nowMs: number): number {
+  return endOf(record) + appLockRestMs - nowMs
 }
 
 const reasonOf: Readonly<Partial<Record<AppLockFault, Reason>>> = {
@@ -221,17 +201,15 @@ const reasonOf: Readonly<Partial<Record<AppLockFault, Reason>>> = {
 }
 
 function changesOf(
-  seen: Seen,
-  budget: SeenBudget,
+  { memory: remembered }: AppLockSnapshot,
+  { memory, text, record }: SeenBudget,
   { lock, fault, problem }: ParsedAppLock,
   reported: string,
 ): AppLockChange[] {
-  const { memory, text, stampMs } = budget
-  const hold = memory?.hold
-  const former = hold?.endedMs === undefined ? hold?.lock : undefined
+  const former = memory?.lock
   const changes: AppLockChange[] = []
-  // The leader before this one has reported it.
-  const isKnownAlready = seen.isFirstPass && stampMs !== undefined
+  // The leader before this one has recorded it, and reported it then.
+  const isKnownAlready = remembered === undefined && text !== undefined && record?.text === markOf(text)
   if (lock !== undefined && former?.holder !== lock.holder && !isKnownAlready) {
     const note = `${lock.holder} has locked it until ${rfc3339(lock.untilMs)}: ${lock.reason}`
     changes.push({ type: 'Normal', reason: 'AppLocked', note })
@@ -243,7 +221,8 @@ function changesOf(
   }
   const reason = fault === undefined ? undefined : reasonOf[fault]
   const isReportedAsEnd = fault === 'expired' && former !== undefined
-  if (reason !== undefined && reported !== memory?.reported && !isReportedAsEnd) {
+  const isReported = reported === memory?.reported || (isKnownAlready && lock !== undefined)
+  if (reason !== undefined && !isReported && !isReportedAsEnd) {
     changes.push({ type: 'Warning', reason, note: `${problem?.slice(0, 1).toUpperCase()}${problem?.slice(1)}` })
   }
   return changes

@@ -51,7 +51,15 @@ const anyBudget: fc.Arbitrary<BudgetFacts> = fc.record({
     { nil: undefined },
   ),
   appLock: fc.option(
-    fc.constantFrom(...[nowMs, nowMs + 1].map((untilMs) => ({ holder: 'bob', reason: '', untilMs }))),
+    fc.constantFrom(
+      ...[nowMs, nowMs + 1].map((untilMs) => ({
+        holder: 'bob',
+        reason: '',
+        sinceMs: nowMs,
+        writtenMs: nowMs,
+        untilMs,
+      })),
+    ),
     {
       nil: undefined,
     },

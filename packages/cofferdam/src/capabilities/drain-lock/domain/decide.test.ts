@@ -208,17 +208,33 @@ table('before anything is held', {
     }),
   },
   "an owner's lock on the budget of a pod that stays is waited for": {
-    given: { budgets: [{ ...web, appLock: { holder: 'bob', reason: 'rebalance', untilMs: nowMs + 1 } }] },
+    given: {
+      budgets: [
+        {
+          ...web,
+          appLock: { holder: 'bob', reason: 'rebalance', sinceMs: nowMs, writtenMs: nowMs, untilMs: nowMs + 1 },
+        },
+      ],
+    },
     then: waiting('AppLocked', 'pdb/shop/web: AppLocked, bob', { steps: [`${queueForBoth}, aside always`] }),
   },
   "an owner's lock that has ended holds nobody up": {
-    given: { budgets: [{ ...web, appLock: { holder: 'bob', reason: 'rebalance', untilMs: nowMs } }] },
+    given: {
+      budgets: [
+        { ...web, appLock: { holder: 'bob', reason: 'rebalance', sinceMs: nowMs, writtenMs: nowMs, untilMs: nowMs } },
+      ],
+    },
     then: { reason: 'LocksAsked', phase: 'Waiting', steps: [takeBoth] },
   },
   "an owner's lock on the budget of a pod that leaves is waited for before the node is cordoned": {
     given: {
       pods: [{ ...web0, wantsToStay: false }],
-      budgets: [{ ...web, appLock: { holder: 'bob', reason: 'rebalance', untilMs: nowMs + 1 } }],
+      budgets: [
+        {
+          ...web,
+          appLock: { holder: 'bob', reason: 'rebalance', sinceMs: nowMs, writtenMs: nowMs, untilMs: nowMs + 1 },
+        },
+      ],
     },
     then: waiting('AppLocked', 'pdb/shop/web: AppLocked, bob', { steps: ['queue for node/node-a, aside always'] }),
   },
@@ -358,7 +374,12 @@ table('while keys are held and nothing was touched', {
     given: {
       ledger: granted,
       record: planned,
-      budgets: [{ ...locked(), appLock: { holder: 'bob', reason: 'rebalance', untilMs: nowMs + 1 } }],
+      budgets: [
+        {
+          ...locked(),
+          appLock: { holder: 'bob', reason: 'rebalance', sinceMs: nowMs, writtenMs: nowMs, untilMs: nowMs + 1 },
+        },
+      ],
     },
     then: waiting('AppLocked', 'pdb/shop/web: AppLocked, bob', {
       steps: ['unlock shop/web', 'step back under 1, aside always'],
@@ -588,7 +609,12 @@ table('break-glass', {
   "in force, it passes over an owner's lock": {
     given: {
       request: { breakGlass: glass },
-      budgets: [{ ...web, appLock: { holder: 'bob', reason: 'rebalance', untilMs: nowMs + 1 } }],
+      budgets: [
+        {
+          ...web,
+          appLock: { holder: 'bob', reason: 'rebalance', sinceMs: nowMs, writtenMs: nowMs, untilMs: nowMs + 1 },
+        },
+      ],
     },
     then: { reason: 'LocksAsked', phase: 'Waiting', steps: [takeBoth] },
   },
@@ -707,6 +733,19 @@ table('the other ways to lock a budget', {
       steps: ['unlock shop/web', 'step back under 1, aside once'],
     }),
   },
+})
+
+it('a wait for an owner or for a held budget says since when that is so, not since when the request waits', () => {
+  const lockedMs = nowMs - 3 * 3_600_000
+  const appLock = { holder: 'bob', reason: 'x', sinceMs: lockedMs, writtenMs: nowMs, untilMs: nowMs + 1 }
+  const sinceOf = (given: Parameters<typeof tell>[0]) =>
+    decideDisruption(tell(given)).blockedBy.map(({ since }) => since)
+  expect(sinceOf({ budgets: [{ ...web, appLock }] })).toEqual(['2026-01-01T09:00:00Z'])
+  const hold = { requestId: 'R9', request: 'nodedisruption/other', epoch: 1, untilMs: nowMs + 1, reason: 'x' }
+  const held = heldByOther('pdb/shop/web')
+  const since = '2026-01-01T08:00:00Z'
+  const entries = held.entries.map((entry) => ({ ...entry, requestId: 'R9', key: 'pdb/shop/web', since }))
+  expect(sinceOf({ budgets: [{ ...web, isCounted: false, hold }], ledger: { ...held, entries } })).toContain(since)
 })
 
 it('a wait tells since when, and the way out', () => {

@@ -5,7 +5,7 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { type AppLockPolicy, judgeAppLocks } from '../../../ledger/rules/app-lock.ts'
-import { lockableBudget } from '../../../ledger/rules/app-locks.ts'
+import type { AppLockRecord } from '../../../ledger/rules/app-lock-record.ts'
 import { breakGlassAnnotation, parseBreakGlass } from '../../../ledger/rules/break-glass.ts'
 import type { DrainLockSettings } from '../../../ledger/rules/drain-lock-settings.ts'
 import { budgetKey } from '../../../ledger/rules/keys.ts'
@@ -81,7 +81,7 @@ export async function observeDisruption(
   const request = withOwnCordon(seen, node)
   const [storage, budgets] = await Promise.all([
     observeStorage(ports, request, ledger, signal),
-    observeBudgets(ports, hosted, { request, isFresh, signal }),
+    observeBudgets(ports, hosted, { request, isFresh, records: ledger.known ? ledger.value.appLocks : [], signal }),
   ])
   return {
     nowMs: clock.now(),
@@ -167,7 +167,12 @@ type BudgetsOf = (namespace: string) => readonly HoldableBudget[]
 async function observeBudgets(
   ports: ObserveDisruptionPorts,
   hosted: readonly HostedPod[],
-  about: { readonly request: RequestView; readonly isFresh: boolean; readonly signal: AbortSignal },
+  about: {
+    readonly request: RequestView
+    readonly isFresh: boolean
+    readonly records: readonly AppLockRecord[]
+    readonly signal: AbortSignal
+  },
 ): Promise<readonly SeenBudget[]> {
   const { lockedBudgets } = about.request.record
   const atStake = new Set(lockedBudgets.map(({ namespace }) => namespace))
@@ -189,19 +194,20 @@ async function observeBudgets(
   for (const { namespace, name } of lockedBudgets) {
     for (const budget of budgetsOf(namespace)) if (budget.name === name) seen.add(budget)
   }
-  return withAppLocks(ports, [...seen].sort(byName), budgetsOf)
+  return withAppLocks(ports, [...seen].sort(byName), { budgetsOf, records: about.records })
 }
 
 /** Limits and quota are those of a namespace, so all its budgets are judged together. */
 function withAppLocks(
   { appLocks, clock }: ObserveDisruptionPorts,
   budgets: readonly HoldableBudget[],
-  budgetsOf: BudgetsOf,
+  { budgetsOf, records }: { readonly budgetsOf: BudgetsOf; readonly records: readonly AppLockRecord[] },
 ): readonly SeenBudget[] {
   const judged = new Map<string, ReturnType<typeof judgeAppLocks>>()
+  const nowMs = clock.now()
   for (const namespace of new Set(budgets.map((budget) => budget.namespace))) {
-    const lockable = budgetsOf(namespace).flatMap((budget) => lockableBudget(budget) ?? [])
-    judged.set(namespace, judgeAppLocks(lockable, appLocks, clock.now()))
+    const question = { namespace, budgets: budgetsOf(namespace), records, policy: appLocks, nowMs }
+    judged.set(namespace, judgeAppLocks(question))
   }
   return budgets.map((budget) => {
     const { lock, problem } = judged.get(budget.namespace)?.get(budget.name) ?? {}

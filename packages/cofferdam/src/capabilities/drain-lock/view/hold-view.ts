@@ -1,10 +1,11 @@
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { type AppLockPolicy, judgeAppLocks, type ParsedAppLock } from '../../../ledger/rules/app-lock.ts'
-import { type AnnotatedBudget, lockableBudget } from '../../../ledger/rules/app-locks.ts'
+import type { AppLockRecord } from '../../../ledger/rules/app-lock-record.ts'
 import { budgetKey } from '../../../ledger/rules/keys.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import { isUpdateRequest } from '../../../ledger/rules/update-request.ts'
+import { type AnnotatedBudget, lockWritten } from '../../../shared/app-lock-annotation.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import type { DisruptionAnswer } from './explain-disruption.ts'
 
@@ -41,26 +42,31 @@ export interface HoldAnswer {
 /** The locks of owners on these budgets, by key. All budgets of a namespace must be there: limits are those of the whole. */
 export function viewAppLocks(
   budgets: readonly PodDisruptionBudget[],
-  policy: AppLockPolicy,
-  nowMs: number,
+  by: JudgedBy,
 ): ReadonlyMap<string, ParsedAppLock> {
-  const annotated = budgets.map(({ metadata: { namespace = '', name, annotations = {} } }) => {
-    return { namespace, name, annotations }
+  const annotated = budgets.map((budget) => {
+    const { namespace = '', name, annotations = {} } = budget.metadata
+    return { namespace, name, annotations, ...lockWritten(budget) }
   })
-  return appLocksByKey(annotated, policy, nowMs)
+  return appLocksByKey(annotated, by)
+}
+
+/** What owners' locks are judged by beside the budgets. */
+interface JudgedBy {
+  readonly ledger: Observed<Ledger>
+  readonly policy: AppLockPolicy
+  readonly nowMs: number
 }
 
 export function appLocksByKey(
   budgets: readonly (AnnotatedBudget & { readonly namespace: string })[],
-  policy: AppLockPolicy,
-  nowMs: number,
+  { ledger, policy, nowMs }: JudgedBy,
 ): ReadonlyMap<string, ParsedAppLock> {
+  const records: readonly AppLockRecord[] = ledger.known ? ledger.value.appLocks : []
   const locks = new Map<string, ParsedAppLock>()
   for (const namespace of new Set(budgets.map((budget) => budget.namespace))) {
-    const lockable = budgets
-      .filter((budget) => budget.namespace === namespace)
-      .flatMap((budget) => lockableBudget(budget) ?? [])
-    for (const [name, parsed] of judgeAppLocks(lockable, policy, nowMs))
+    const own = budgets.filter((budget) => budget.namespace === namespace)
+    for (const [name, parsed] of judgeAppLocks({ namespace, budgets: own, records, policy, nowMs }))
       locks.set(budgetKey({ namespace, name }), parsed)
   }
   return locks
@@ -148,6 +154,7 @@ function appLockAnswer(key: string, { lock, problem }: ParsedAppLock): HoldAnswe
     key,
     state: 'AppLock',
     holder: lock.holder,
+    since: rfc3339(lock.sinceMs),
     until: rfc3339(lock.untilMs),
     says: `has locked it: ${lock.reason}${noted}`,
     ends: `${rfc3339(lock.untilMs)}, or cofferdam unlock ${key}`,

@@ -23,7 +23,13 @@ const budget = (given: Partial<RestartBudget> = {}): RestartBudget => ({
   ...given,
 })
 const foreign = (given: Partial<RestartBudget> = {}) => budget({ isOurs: false, room: 1, ...given })
-const appLock = { holder: 'alice', reason: 'a backup runs', untilMs: nowMs + 3_600_000 }
+const appLock = {
+  holder: 'alice',
+  reason: 'a backup runs',
+  sinceMs: nowMs,
+  writtenMs: nowMs,
+  untilMs: nowMs + 3_600_000,
+}
 const held: Ledger = {
   ...emptyLedger,
   entries: [

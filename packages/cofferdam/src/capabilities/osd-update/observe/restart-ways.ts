@@ -8,11 +8,12 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { ViewChange, WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { RookPresence } from '../../../ceph/reader/rook-presence.ts'
-import { type AppLockPolicy, appLockAnnotation } from '../../../ledger/rules/app-lock.ts'
-import { appLocksInForce, lockableBudget } from '../../../ledger/rules/app-locks.ts'
+import type { AppLockPolicy } from '../../../ledger/rules/app-lock.ts'
+import { appLocksInForce } from '../../../ledger/rules/app-locks.ts'
 import { emptyLedger, type Ledger } from '../../../ledger/rules/ledger.ts'
 import { observeLedger } from '../../../ledger/store/storage-ledger.ts'
 import { decideOwnership } from '../../../safety/ceph-ownership.ts'
+import { appLockAnnotation } from '../../../shared/app-lock-annotation.ts'
 import { type BudgetView, parseBudgetView } from '../../../shared/budget-view.ts'
 import type { DisruptionLedger } from '../../../shared/kinds/disruption-ledger.ts'
 import { known, type Observed } from '../../../shared/observed.ts'
@@ -77,11 +78,10 @@ export class RestartWays {
   #around(cluster: CephCluster, seen: readonly BudgetView[]): RestartSurroundings {
     const { clock, appLocks, rook, ledgers } = this.#ports
     const nowMs = clock.now()
-    const locks = appLocksInForce(
-      seen.flatMap((budget) => lockableBudget(budget) ?? []),
-      appLocks,
-      nowMs,
-    )
+    const ledger = ledgerOf(ledgers)
+    const { namespace: ofCluster = '' } = cluster.metadata
+    const records = ledger.known ? ledger.value.appLocks : []
+    const locks = appLocksInForce({ namespace: ofCluster, budgets: seen, records, policy: appLocks, nowMs })
     // Only whoever can hold the storage may pass what is closed because of that.
     const isManaged =
       ledgers !== undefined && decideOwnership({ cluster, ...rook.surroundings(cluster) }).budgets === 'manage'
@@ -94,7 +94,7 @@ export class RestartWays {
       appLock: locks.get(name),
       room: facts.isCounted ? facts.disruptionsAllowed : 0,
     }))
-    return { nowMs, budgets, ledger: ledgerOf(ledgers) }
+    return { nowMs, budgets, ledger }
   }
 }
 

@@ -333,7 +333,7 @@ export class SmallCluster {
       expectedPods: app.replicas,
       disruptedUntilMs: app.disrupted,
       hold: app.hold,
-      appLock: untilMs === 0 ? undefined : { holder: 'bob', reason: 'rebalance', untilMs },
+      appLock: untilMs === 0 ? undefined : { holder: 'bob', reason: 'rebalance', sinceMs: 0, writtenMs: 0, untilMs },
     }
   }
 
