@@ -54,6 +54,10 @@ const cases: Record<string, { given: PassSnapshot; then: string[] }> = {
     given: { state: 'unprotected', request: tell({ request: { isCancelled: true } }).request },
     then: [],
   },
+  'a request with a thousand older ones before it is told so, and costs nothing more: nothing is read or held for it': {
+    given: { state: 'far', request: tell().request, ahead: 1_000, nowMs: 0 },
+    then: ['record Waiting, disruptionledger/cluster'],
+  },
   'no key is taken on a copy: the server is asked first': {
     given: protectedAs({}, { isFresh: false }),
     then: ['ask'],
