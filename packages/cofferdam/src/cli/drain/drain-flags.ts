@@ -46,7 +46,7 @@ export function addDrainFlags(command: Command): void {
     .option('--requester <name>', 'who asks; user@host by default')
     .option(
       '--fallback-after <duration>',
-      'evict the pods that should stay too, if their locks are not acquired by then',
+      'evict the pods that should stay too, if their locks are not acquired within this time of being first in the queue',
       parseDurationFlag,
     )
     .option('--deadline <duration>', 'abandon the request if it is not done by then', parseDurationFlag)

@@ -1,6 +1,7 @@
 import type { Claim } from '../../../ledger/rules/claim.ts'
 import { nodeKey } from '../../../ledger/rules/keys.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
+import { listText } from '../../../shared/list-text.ts'
 import { notKnownYet, waitingSince } from './claims.ts'
 import type { DisruptionBlocker } from './decision.ts'
 import type { DisruptionView } from './disruption-view.ts'
@@ -44,21 +45,18 @@ function awayUnasked({ key, away }: LimitFacts, { entries }: Ledger): readonly A
   return away.filter(({ name }) => !held.has(nodeKey(name)))
 }
 
-const mostNamed = 5
-
 function limitBlocker(
   view: DisruptionView,
   { key, most, away }: Pick<LimitFacts, 'key' | 'most' | 'away'>,
 ): DisruptionBlocker {
-  const named = away.slice(0, mostNamed).map(({ name, isReady }) => `${name} (${isReady ? 'closed' : 'not Ready'})`)
-  const more = away.length > mostNamed ? ` and ${away.length - mostNamed} more` : ''
+  const named = away.map(({ name, isReady }) => `${name} (${isReady ? 'closed' : 'not Ready'})`)
   const wayOut =
     most === 0
       ? 'Maintenance is stopped: the limit is 0 in disruptionpolicy/cluster.'
       : `It allows ${most} ${most === 1 ? 'node' : 'nodes'} in maintenance at once, and ${away.length} ${away.length === 1 ? 'is' : 'are'} away without a request. Bring back or uncordon what is not needed away, or raise the limit in disruptionpolicy/cluster.`
   return {
     object: key,
-    holder: away.length === 0 ? 'disruptionpolicy/cluster' : `${named.join(', ')}${more}`,
+    holder: away.length === 0 ? 'disruptionpolicy/cluster' : listText(named),
     since: waitingSince(view),
     reason: 'MaintenanceLimit',
     wayOut,

@@ -1,6 +1,7 @@
 import { isLimit } from '../../../ledger/rules/claim.ts'
 import { nodeKey } from '../../../ledger/rules/keys.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
+import { listText } from '../../../shared/list-text.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import { type CountedNode, type LimitFacts, limitsOver, type MaintenancePolicy } from '../domain/maintenance-limits.ts'
 
@@ -74,15 +75,11 @@ function limitAnswer({ ledger, nodes }: LimitView, { key, most, away }: LimitFac
   return { limit: key, most, taken: [...held, ...others.map(({ name, isReady }) => ({ node: name, isReady }))] }
 }
 
-const mostNamed = 5
-
 /** A line for each limit. */
 export function limitLines({ limits, problem }: LimitSummary): string[] {
   return [
     ...limits.map(({ limit, most, taken }) => {
-      const named = taken.slice(0, mostNamed).map(placeText)
-      const more = taken.length > mostNamed ? ` and ${taken.length - mostNamed} more` : ''
-      const by = taken.length === 0 ? '' : `: ${named.join(', ')}${more}`
+      const by = taken.length === 0 ? '' : `: ${listText(taken.map(placeText))}`
       return `${limit}: ${taken.length} of ${most} in maintenance${by}`
     }),
     ...(problem === undefined ? [] : [`no drain starts: ${problem}`]),

@@ -8,7 +8,7 @@ import { known, unknown } from '../../../shared/observed.ts'
 import { buildHoldBudget, ownBudgetLabel } from './budget-object.ts'
 import { decideLonghornDrain } from './decide.ts'
 import { decideLonghornPass } from './decide-pass.ts'
-import type { LonghornObjects } from './parse-longhorn.ts'
+import { type LonghornObjects, noLonghornObjects } from './parse-longhorn.ts'
 import type { LonghornPassSnapshot } from './pass-snapshot.ts'
 import { noWrites } from './reverted-writes.ts'
 import type { LonghornSnapshot } from './snapshot.ts'
@@ -16,24 +16,7 @@ import type { LonghornStep } from './steps.ts'
 import { longhornFixture } from './testing/longhorn-fixture.ts'
 
 const sha512Hex = (text: string) => createHash('sha512').update(text).digest('hex')
-const nothing: LonghornObjects = {
-  namespace: 'longhorn-system',
-  nowMs: 0,
-  settings: [],
-  nodes: [],
-  volumes: [],
-  replicas: [],
-  engines: [],
-  instanceManagers: [],
-  attachments: [],
-  kubeNodes: [],
-  budgets: [],
-  disruptions: [],
-  storageClasses: [],
-  persistentVolumes: [],
-  managerSets: [],
-  managerPods: [],
-}
+const nothing: LonghornObjects = { ...noLonghornObjects, namespace: 'longhorn-system', nowMs: 0 }
 
 /** Longhorn has let n1 go, which a budget of ours holds. Its volume has another copy, so that one may go; of n3 it is missing. */
 const letGo = { isCordoned: true, hasBudget: false }

@@ -10,26 +10,13 @@ import { describe, expect, it } from 'vitest'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import { known } from '../../../shared/observed.ts'
 import { decideLonghornDrain } from './decide.ts'
-import { createLonghornParser, type LonghornObjects, parseLonghorn } from './parse-longhorn.ts'
+import { createLonghornParser, type LonghornObjects, noLonghornObjects, parseLonghorn } from './parse-longhorn.ts'
 
 const longhorn = { apiVersion: 'longhorn.io/v1beta2' }
 const nothing: LonghornObjects = {
+  ...noLonghornObjects,
   namespace: 'longhorn-system',
   nowMs: Date.parse('2026-01-01T01:00:00Z'),
-  settings: [],
-  nodes: [],
-  volumes: [],
-  replicas: [],
-  engines: [],
-  instanceManagers: [],
-  attachments: [],
-  kubeNodes: [],
-  budgets: [],
-  disruptions: [],
-  storageClasses: [],
-  persistentVolumes: [],
-  managerSets: [],
-  managerPods: [],
 }
 
 function setting(name: string, value: string): LonghornObjects['settings'][number] {

@@ -44,6 +44,24 @@ export interface LonghornObjects extends LonghornManagerObjects {
   readonly persistentVolumes: readonly PersistentVolume[]
 }
 
+/** What is read where there is nothing of Longhorn. */
+export const noLonghornObjects: Omit<LonghornObjects, 'namespace' | 'nowMs'> = {
+  settings: [],
+  nodes: [],
+  volumes: [],
+  replicas: [],
+  engines: [],
+  instanceManagers: [],
+  attachments: [],
+  kubeNodes: [],
+  budgets: [],
+  disruptions: [],
+  storageClasses: [],
+  persistentVolumes: [],
+  managerSets: [],
+  managerPods: [],
+}
+
 /** What stopped replicas run in next; Longhorn itself always writes it. */
 const managerImageSetting = 'default-instance-manager-image'
 
