@@ -39,6 +39,13 @@ export type Place = Pick<Ticket, 'number' | 'overtaken'>
 /** How much may wait in the ledger: an object of the API server holds 1.5 MiB, and about half of it is for what is held. */
 export const mostQueued = { tickets: 1_000, characters: 400_000 } as const
 
+const longQueue = 32
+
+/** Whether so many wait that not each of them can be reconciled with every change: most of them could not go anyway. */
+export function isLongQueue({ tickets }: Pick<Queue, 'tickets'>): boolean {
+  return tickets.length > longQueue
+}
+
 /** Whether later requests that need the same have to wait for it. */
 export function isInLine({ aside, overtaken = 0 }: Pick<Ticket, 'aside' | 'overtaken'>): boolean {
   return aside === undefined || (aside === 'Once' && overtaken > 0)

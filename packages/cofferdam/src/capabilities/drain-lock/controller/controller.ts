@@ -3,10 +3,14 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { ViewChange } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
-import { mostQueued } from '../../../ledger/rules/queue.ts'
+import { concernedRequests } from '../../../ledger/rules/concerned-requests.ts'
+import { budgetOf } from '../../../ledger/rules/keys.ts'
+import { parseLedger } from '../../../ledger/rules/parse-ledger.ts'
+import { isLongQueue, mostQueued } from '../../../ledger/rules/queue.ts'
 import { type LedgerStore, ledgerPermissions } from '../../../ledger/store/ledger-store.ts'
 import { type DisruptionLedger, ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
+import { unknown } from '../../../shared/observed.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import { performPass } from '../../interpreter.ts'
 import { disruptionPerformers, type PassMemory } from '../apply/apply.ts'
@@ -92,7 +96,7 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
           for (const name of order.first(mostQueued.tickets)) enqueue(name)
         }),
         views.ledgers.subscribe((change) => {
-          if (isRelevantLedgerChange(change)) for (const name of order.first(mostQueued.tickets)) enqueue(name)
+          for (const name of concernedBy(change)) enqueue(name)
         }),
       ]
       for (const end of ends) signal.addEventListener('abort', end, { once: true })
@@ -140,6 +144,24 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
     return snapshot
   }
 
+  /** In a long queue a change is told only to those who may be able to go because of it. */
+  function* concernedBy(change: ViewChange<DisruptionLedger>): Generator<string> {
+    if (change.key !== ledgerName || change.type === 'resynced') return
+    const before = change.type === 'changed' ? parseLedger(change.previous) : unknown('not seen before')
+    const now = change.type === 'removed' ? unknown('gone') : parseLedger(change.value)
+    const difference = before.known && now.known ? concernedRequests(before.value, now.value) : undefined
+    if (difference?.keys.size === 0) return
+    if (difference === undefined || !now.known || !isLongQueue(now.value)) {
+      yield* order.first(mostQueued.tickets)
+      return
+    }
+    for (const id of difference.requestIds) {
+      for (const { metadata } of views.disruptions.byIndex('requestId', id)) yield metadata.name
+    }
+    const budgets = [...difference.keys].flatMap((key) => budgetOf(key) ?? [])
+    for (const [name, concerned] of concerns) if (budgets.some((budget) => concerned.has(budget))) yield name
+  }
+
   async function whenSynced(signal: AbortSignal): Promise<void> {
     await Promise.all(Object.values(views).map((view) => view.whenSynced(signal)))
   }
@@ -160,17 +182,4 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
 /** A request that is over and that nothing of ours holds is history. */
 function isActive(object: NodeDisruption): boolean {
   return !isOver(object.status?.phase) || hasFinalizer(object)
-}
-
-/** A heartbeat alone changes nothing for others. */
-function isRelevantLedgerChange(change: ViewChange<DisruptionLedger>): boolean {
-  if (change.key !== ledgerName || change.type === 'resynced') return false
-  if (change.type !== 'changed') return true
-  return ledgerText(change.value) !== ledgerText(change.previous)
-}
-
-function ledgerText({ status }: DisruptionLedger): string {
-  const entries = (status?.entries ?? []).map(({ key, requestId, epoch, state }) => [key, requestId, epoch, state])
-  const tickets = (status?.tickets ?? []).map(({ requestId, number }) => [requestId, number])
-  return JSON.stringify([entries, tickets])
 }

@@ -1,7 +1,7 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { Claim } from '../../../ledger/rules/claim.ts'
 import type { LedgerEntry, Obstacle } from '../../../ledger/rules/ledger.ts'
-import type { Aside } from '../../../ledger/rules/queue.ts'
+import { type Aside, isLongQueue } from '../../../ledger/rules/queue.ts'
 import { isUpdateRequest } from '../../../ledger/rules/update-request.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import {
@@ -130,6 +130,7 @@ function decideWaiting(view: DisruptionView, planned: Planned): DisruptionDecisi
       steps: queueSteps(view, claims, asideFor(timed, outside)),
       blockedBy: [...outside, ...blockersFrom(view, [...passed, ...obstacles])],
       warnings,
+      recheckAfterMs: recheckBehind(view, obstacles),
     })
   }
   if (view.breaksGlass && obstacles.length + inTheWay.length > 0) {
@@ -137,11 +138,19 @@ function decideWaiting(view: DisruptionView, planned: Planned): DisruptionDecisi
   }
   if (obstacles.length > 0) {
     const steps = queueSteps(view, claims, undefined)
-    return wait(view, { record: waiting, steps, blockedBy: blockersFrom(view, obstacles), warnings })
+    const recheckAfterMs = recheckBehind(view, obstacles)
+    return wait(view, { record: waiting, steps, blockedBy: blockersFrom(view, obstacles), warnings, recheckAfterMs })
   }
   const explanation = `${claims.map(({ key }) => key).join(', ')} ${claims.length === 1 ? 'is' : 'are'} requested for ${request.name}, all or none.`
   return goOn(view, { reason: 'LocksAsked', explanation, record: waiting, steps: [{ step: 'take', claims }], warnings })
 }
+
+/** Whoever is in its way in a long queue wakes it by leaving; until then it need not ask often. */
+function recheckBehind({ ledger }: DisruptionView, obstacles: readonly Obstacle[]): number {
+  return obstacles.length > 0 && isLongQueue(ledger) ? behindMs : retryMs
+}
+
+const behindMs = 5 * 60_000
 
 function queueSteps(view: DisruptionView, claims: readonly Claim[], aside: Aside | undefined): DisruptionStep[] {
   return hasTicketFor(view, claims, aside) ? [] : [{ step: 'queue', claims, aside }]
@@ -322,16 +331,18 @@ function giveUp(
 
 function wait(
   view: DisruptionView,
-  decided: Pick<DisruptionDecision, 'record' | 'steps' | 'blockedBy' | 'warnings'>,
+  decided: Pick<DisruptionDecision, 'record' | 'steps' | 'blockedBy' | 'warnings'> & {
+    readonly recheckAfterMs?: number
+  },
 ): DisruptionDecision {
   const [first] = decided.blockedBy
   const { nodeName } = view.request
   const more = decided.blockedBy.length > 1 ? ` and ${decided.blockedBy.length - 1} more` : ''
   return goOn(view, {
+    recheckAfterMs: retryMs,
     ...decided,
     reason: first?.reason ?? 'LocksPending',
     explanation: `${nodeName} waits for ${first?.object ?? 'nothing'}${more}, held by ${first?.holder ?? 'nobody'}; it holds nothing while it waits.`,
-    recheckAfterMs: retryMs,
   })
 }
 
