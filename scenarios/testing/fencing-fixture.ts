@@ -84,6 +84,8 @@ export interface FencingFixture extends Pick<Scenario, 'server' | 'api' | 'clock
   /** Lets time pass until it holds; fails the scenario when it does not in time. */
   until(what: string, holds: () => boolean | Promise<boolean>, withinSeconds?: number): Promise<void>
   operate(options?: OperateOptions): StagedOperator
+  /** The process that came last, also in place of another. */
+  newestOperator(): StagedOperator | undefined
   /** The kubelet says that it cannot go on; what runs there, OSDs too, runs on. */
   sicken(...names: readonly string[]): void
   heal(...names: readonly string[]): void
@@ -320,6 +322,7 @@ export async function openFencingFixture(options: FencingFixtureOptions = {}): P
     seconds,
     until,
     operate: operators.operate,
+    newestOperator: operators.newest,
     sicken(...names) {
       for (const name of names) world.kubelet.setReady(name, false, 'the container runtime does not answer')
     },
