@@ -67,6 +67,7 @@ export const reasons = {
   FenceWaitsForData: 'Not all data is clean, so no machine with running OSDs may be fenced.',
   FollowsOsds:
     'Mons, mgrs and daemons that cannot move go with the OSDs of their node, mons last, while the failure domain of these OSDs is open.',
+  ForcedEndAhead: 'Karpenter deletes the pods that are left on the node at a set time, whatever their budgets say.',
   GrantFreed: 'The holder is gone and had not touched anything. Its holds are released.',
   GuardUnregistered:
     'The registration of the eviction guard is missing, so the API server does not ask it about evictions.',
