@@ -8,6 +8,8 @@ export const reasons = {
     'The owner has locked more budgets in the namespace than the limit allows, or the ledger has no room for more. This lock is ignored.',
   AppLockUnreadable: "The owner's lock cannot be read or has no end, so it locks nothing.",
   AppLocked: 'The owner of the application has locked the budget for a limited time.',
+  AutoscalersNotKept:
+    'Autoscalers are not kept from the node yet. Its drain starts when they are: to them an empty node is not needed.',
   BreakGlass: 'A break-glass override is active: locks and holds of others are ignored.',
   BudgetAllows: 'The budget allows an eviction now.',
   BudgetExhausted: 'The budget allows no eviction until more of its pods are healthy.',

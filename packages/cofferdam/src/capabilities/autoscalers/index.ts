@@ -4,6 +4,7 @@ import type { Capability } from '../capability.ts'
 import type { NodeApi } from '../change-node.ts'
 import { shown } from '../shown.ts'
 import { autoscalersRights, createAutoscalers } from './controller.ts'
+import { isMarked } from './domain/snapshot.ts'
 import type { KeepViews } from './observe.ts'
 import { type AutoscalerReadPorts, readAutoscalers } from './read-autoscalers.ts'
 import { answerAutoscalers, autoscalerLines, summarizeAutoscalers } from './view/explain-autoscalers.ts'
@@ -41,5 +42,6 @@ export const autoscalers = {
             views: { nodes: views.nodes(), disruptions: views.disruptions(), claims: views.claims() },
           }),
       },
+      answers: { scaleDownKeeper: () => ({ isKept: isMarked }) },
     }),
 } as const satisfies Capability<Ports, AutoscalerReadPorts>

@@ -1,7 +1,7 @@
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import type { ClaimView } from './parse-claim.ts'
-import { type MarkAnnotations, parseMarks } from './scale-down-marks.ts'
+import { keptAnnotation, type MarkAnnotations, parseMarks } from './scale-down-marks.ts'
 
 /** What must be seen of a node to decide whether autoscalers are to leave it alone. */
 export interface KeepSnapshot {
@@ -21,4 +21,9 @@ export interface MarkedNode {
 export function parseMarkedNode({ metadata }: Pick<Node, 'metadata'>): MarkedNode {
   const { name, uid = '', annotations } = metadata
   return { name, uid, marks: parseMarks(annotations) }
+}
+
+/** Whether everything is written that keeps autoscalers from the node, but for what another user has decided otherwise. */
+export function isMarked({ metadata }: Pick<Node, 'metadata'>): boolean {
+  return metadata.annotations?.[keptAnnotation] !== undefined
 }
