@@ -70,8 +70,12 @@ export interface LockFixture {
   seconds(count: number): Promise<void>
   /** Lets time pass until it holds; fails the scenario when it does not in time. */
   until(what: string, holds: () => boolean | Promise<boolean>, withinSeconds?: number): Promise<void>
-  /** With `isReplaced`, another process comes when it has died, as a Deployment sees to. It is a guard unless told otherwise. */
+  /**
+   * With `isReplaced`, another process comes when it has died, as a Deployment sees to. It is a guard unless told otherwise, and runs
+   * every controller but those that are left out.
+   */
   operate(options?: {
+    readonly without?: readonly string[]
     readonly identity?: string
     readonly isReplaced?: boolean
     readonly isGuard?: boolean
@@ -170,6 +174,7 @@ export async function openLockFixture({ nodeCount = 3, seed = 1 } = {}): Promise
     identity,
     isReplaced = false,
     isGuard = true,
+    without = [],
     appLocks,
   }: Parameters<LockFixture['operate']>[0] = {}): StagedOperator {
     const line = openLine()
@@ -181,7 +186,7 @@ export async function openLockFixture({ nodeCount = 3, seed = 1 } = {}): Promise
       random: random.stream(`operator ${number}`),
       log: createLog('silent'),
       metrics: createMetrics(),
-      controllers,
+      controllers: controllers.filter((name) => !without.includes(name)),
       dryRun: false,
       ...(appLocks === undefined ? {} : { appLocks }),
       ...(isGuard
@@ -207,7 +212,7 @@ export async function openLockFixture({ nodeCount = 3, seed = 1 } = {}): Promise
         void end()
         if (isReplaced) {
           const policy = appLocks === undefined ? {} : { appLocks }
-          clock.after(replacedAfterMs, () => void operate({ isGuard, ...policy }))
+          clock.after(replacedAfterMs, () => void operate({ isGuard, without, ...policy }))
         }
       },
     })

@@ -3,6 +3,7 @@ import { leases } from '@cofferdam/kubernetes/api/resources.ts'
 import { type FencingFixture, type FencingFixtureOptions, openFencingFixture } from './fencing-fixture.ts'
 import type { StagedOperator } from './lock-fixture.ts'
 import { writeOperatorLease } from './operator-lease.ts'
+import type { OperateOptions } from './staged-operators.ts'
 
 export const remediatorStyles = ['openshift', 'cluster-api', 'medik8s', 'medik8s-without-leases'] as const
 type Style = (typeof remediatorStyles)[number]
@@ -19,12 +20,13 @@ const quick: FencingFixtureOptions = {
 export async function openDrained(
   remediator: Style,
   returnWithin?: string,
+  operate: OperateOptions = {},
 ): Promise<FencingFixture & { readonly operator: StagedOperator }> {
   const remedy = remediator.startsWith('medik8s') ? ('reboot' as const) : ('delete' as const)
   const fixture = await openFencingFixture({ ...quick, remediator, remedy })
   await writeOperatorLease(fixture)
-  const operator = fixture.operate()
-  await fixture.until('one machine may go', fixture.isOpen, 60)
+  const operator = fixture.operate(operate)
+  if (!operate.without?.includes('fencing')) await fixture.until('one machine may go', fixture.isOpen, 60)
   await fixture.request('reboot-1', 'compute-1', returnWithin === undefined ? {} : { returnWithin })
   await fixture.until('it is drained', () => fixture.phaseOf('reboot-1') === 'Drained', 120)
   await fixture.seconds(5)

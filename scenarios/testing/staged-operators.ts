@@ -34,6 +34,8 @@ export interface OperateOptions {
   /** Another process comes when it has died, as a Deployment sees to. */
   readonly isReplaced?: boolean
   readonly isGuard?: boolean
+  /** Controllers that it does not run. */
+  readonly without?: readonly string[]
   /** What its administrator says of Ceph clusters, if not what the stage does. */
   readonly trust?: CephTrust
   /** What it hears comes late, and its writes meet those of others. */
@@ -93,7 +95,7 @@ export function openOperators(ports: OperatorsPorts): StagedOperators {
       random: random.stream(`operator ${number}`),
       log: createLog('silent'),
       metrics: createMetrics(),
-      controllers: controllerNames,
+      controllers: controllerNames.filter((name) => !options.without?.includes(name)),
       dryRun: false,
       ...((options.trust ?? ports.trust) && { trust: options.trust ?? ports.trust }),
       ...(ceph && {

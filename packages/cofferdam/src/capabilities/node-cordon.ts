@@ -1,12 +1,8 @@
-import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
-import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
-import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { type CordonChange, cordonedByAnnotation, cordonManager } from '../shared/cordon-mark.ts'
+import { type CordonChange, cordonedByAnnotation } from '../shared/cordon-mark.ts'
+import { changeNode, type NodeApi } from './change-node.ts'
 
-export type CordonApi = Pick<KubeApi, 'get' | 'patch'>
-
-const mostConflicts = 6
+export type CordonApi = NodeApi
 
 /**
  * Changes the cordon of a node, decided on what the API server has at that moment. Returns the node as it is afterwards; undefined: nothing
@@ -15,27 +11,20 @@ const mostConflicts = 6
  * Guarantees: cordon and mark change in one write, and only on the version that was decided on. Another node of the same name is
  * left alone, where a uid is given.
  */
-export async function changeCordon(
+export function changeCordon(
   api: CordonApi,
-  { nodeName: name, nodeUid }: { readonly nodeName: string; readonly nodeUid: string },
+  order: { readonly nodeName: string; readonly nodeUid: string },
   decide: (node: Node) => CordonChange | undefined,
   signal: AbortSignal,
 ): Promise<Node | undefined> {
-  for (let conflicts = 0; ; conflicts += 1) {
-    try {
-      const node = await api.get(nodes, { name }, { signal })
-      const { uid = '', resourceVersion = '' } = node.metadata
-      const change = nodeUid === '' || nodeUid === uid ? decide(node) : undefined
-      if (change === undefined) return undefined
-      const { isCordoned, mark } = change
-      const body = {
-        metadata: { resourceVersion, annotations: { [cordonedByAnnotation]: mark } },
-        ...(isCordoned === undefined ? {} : { spec: { unschedulable: isCordoned ? true : null } }),
-      }
-      return await api.patch(nodes, { name }, { type: 'merge', body }, { fieldManager: cordonManager, signal })
-    } catch (error) {
-      if (hasReason(error, 'NotFound')) return undefined
-      if (!hasReason(error, 'Conflict') || conflicts >= mostConflicts) throw error
+  const change = (node: Node) => {
+    const decided = decide(node)
+    if (decided === undefined) return undefined
+    const { isCordoned, mark } = decided
+    return {
+      annotations: { [cordonedByAnnotation]: mark },
+      ...(isCordoned === undefined ? {} : { spec: { unschedulable: isCordoned ? true : null } }),
     }
   }
+  return changeNode(api, order, change, signal)
 }

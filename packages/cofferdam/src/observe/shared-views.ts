@@ -1,9 +1,12 @@
+import { type NodeClaim, nodeClaims } from '@cofferdam/kubernetes/api/kinds/karpenter.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import type { Informers, OptionalInformerOptions } from '@cofferdam/kubernetes/informers/informers.ts'
 import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
+import { type ClaimView, parseClaim } from '../capabilities/autoscalers/domain/parse-claim.ts'
+import { parseMarkedNode } from '../capabilities/autoscalers/domain/snapshot.ts'
 import { parseDrainedNode } from '../capabilities/drain-detection/domain/snapshot.ts'
 import { parseCountedNode } from '../capabilities/drain-lock/observe/limits.ts'
 import { parseHoldableBudget, parseHostedPod, parseHostNode } from '../capabilities/drain-lock/observe/objects.ts'
@@ -39,6 +42,7 @@ export function openSharedViews({ informers, log }: { readonly informers: Inform
           ...parseGuardedNode(node),
           ...parseDrainedNode(node),
           ...parseCountedNode(node),
+          ...parseMarkedNode(node),
         }),
       }),
     ),
@@ -47,6 +51,14 @@ export function openSharedViews({ informers, log }: { readonly informers: Inform
         type: pods,
         project: (pod) => ({ ...parsePodOnNode(pod), ...parseGuardedPod(pod), ...parseHostedPod(pod) }),
         indexes: { node: (pod) => [pod.nodeName] },
+      }),
+    ),
+    /** Of Karpenter, which most clusters do not have. */
+    claims: once(() =>
+      informers.openOptional<NodeClaim, ClaimView>('nodeclaims', {
+        type: nodeClaims,
+        project: parseClaim,
+        indexes: { node: ({ nodeName }) => [nodeName] },
       }),
     ),
     /** With what is held and locked. */

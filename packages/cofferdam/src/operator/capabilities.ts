@@ -1,3 +1,4 @@
+import { autoscalers } from '../capabilities/autoscalers/index.ts'
 import type { Capability } from '../capabilities/capability.ts'
 import { cephDrain } from '../capabilities/ceph-drain/index.ts'
 import { drainDetection } from '../capabilities/drain-detection/index.ts'
@@ -17,6 +18,7 @@ export const capabilities = [
   osdUpdate,
   longhornDrain,
   fencing,
+  autoscalers,
   drainLock,
   evictionGuard,
 ] as const

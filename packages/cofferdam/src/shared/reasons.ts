@@ -8,6 +8,8 @@ export const reasons = {
     'The owner has locked more budgets in the namespace than the limit allows, or the ledger has no room for more. This lock is ignored.',
   AppLockUnreadable: "The owner's lock cannot be read or has no end, so it locks nothing.",
   AppLocked: 'The owner of the application has locked the budget for a limited time.',
+  AutoscalersNotKept:
+    'Autoscalers are not kept from the node yet. Its drain starts when they are: to them an empty node is not needed.',
   BreakGlass: 'A break-glass override is active: locks and holds of others are ignored.',
   BudgetAllows: 'The budget allows an eviction now.',
   BudgetExhausted: 'The budget allows no eviction until more of its pods are healthy.',
@@ -67,6 +69,7 @@ export const reasons = {
   FenceWaitsForData: 'Not all data is clean, so no machine with running OSDs may be fenced.',
   FollowsOsds:
     'Mons, mgrs and daemons that cannot move go with the OSDs of their node, mons last, while the failure domain of these OSDs is open.',
+  ForcedEndAhead: 'Karpenter deletes the pods that are left on the node at a set time, whatever their budgets say.',
   GrantFreed: 'The holder is gone and had not touched anything. Its holds are released.',
   GuardUnregistered:
     'The registration of the eviction guard is missing, so the API server does not ask it about evictions.',

@@ -89,6 +89,7 @@ function open(ports: Ports, metrics: ReturnType<typeof createDrainMetrics>): Ope
           appLocks,
           observeStorage,
           identity: ports.identity(),
+          scaleDownKeeper: ask.scaleDownKeeper(),
           isDryRun: ports.dryRun,
           store: store(),
           views: { disruptions, ledgers, nodes, policies, pods: views.pods(), budgets: views.budgets() },

@@ -1,5 +1,6 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { Claim } from '../../../ledger/rules/claim.ts'
+import { nodeKey } from '../../../ledger/rules/keys.ts'
 import type { LedgerEntry, Obstacle } from '../../../ledger/rules/ledger.ts'
 import { type Aside, isLongQueue } from '../../../ledger/rules/queue.ts'
 import { isUpdateRequest } from '../../../ledger/rules/update-request.ts'
@@ -228,6 +229,24 @@ function decideHeld(view: DisruptionView, planned: Planned, held: HeldKeys): Dis
       ),
       warnings,
       recheckAfterMs: snapshot.settings.mode === 'settle' ? Math.max(1, settledInMs) : soonMs,
+    })
+  }
+  if (view.request.intent === 'Reboot' && node.isKeptFromScaleDown === false) {
+    const unkept: DisruptionBlocker = {
+      object: nodeKey(node.name),
+      holder: 'cofferdam',
+      since: rfc3339(nowMs),
+      reason: 'AutoscalersNotKept',
+      wayOut: `The operator marks the node for cluster-autoscaler and Karpenter within seconds; if not, its log says why.`,
+    }
+    return goOn(view, {
+      reason: 'AutoscalersNotKept',
+      explanation: `All holds for ${node.name} are acquired. Its drain starts when autoscalers are kept from the empty node.`,
+      record: locking,
+      steps: recordSteps(view, locking),
+      blockedBy: [unkept],
+      warnings,
+      recheckAfterMs: soonMs,
     })
   }
   const record = withRecord(locking, { bootIDBefore: node.bootID })

@@ -330,6 +330,19 @@ table('while keys are held and nothing was touched', {
     given: { ledger: granted, record: planned, budgets: [locked()] },
     then: { reason: 'IntentWritten', phase: 'Locking', steps: ['record Locking', 'intend boot-1 under 1'] },
   },
+  'autoscalers are not kept from the node yet: the intent waits, or they would take the node as soon as it is empty': {
+    given: { ledger: granted, record: planned, budgets: [locked()], node: { isKeptFromScaleDown: false } },
+    then: {
+      reason: 'AutoscalersNotKept',
+      phase: 'Locking',
+
+      blockedBy: ['node/node-a: AutoscalersNotKept, cofferdam'],
+    },
+  },
+  'autoscalers are kept from the node: the intent is written': {
+    given: { ledger: granted, record: planned, budgets: [locked()], node: { isKeptFromScaleDown: true } },
+    then: { reason: 'IntentWritten', phase: 'Locking', steps: ['record Locking', 'intend boot-1 under 1'] },
+  },
   'what another process held is adopted before anything else': {
     given: {
       ledger: ledgerOf(entry('node/node-a', { holder: 'operator-0' }), entry('pdb/shop/web', { holder: 'operator-0' })),

@@ -98,6 +98,8 @@ export interface NodeFacts {
   readonly isCordoned: boolean
   /** Of the very object that was read; undefined where it comes from a copy. */
   readonly resourceVersion?: string
+  /** Whether autoscalers leave the node alone; undefined: nobody here keeps them from nodes. */
+  readonly isKeptFromScaleDown?: boolean
   /** From the node's configuration where it is visible: how long the kubelet lets pods end when the machine shuts down. */
   readonly shutdownGraceSeconds: number | undefined
 }

@@ -17,6 +17,7 @@ import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import type { BudgetReference } from '../../../shared/object-references.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import type { StorageFacts } from '../../../shared/storage-facts.ts'
+import type { ScaleDownKeeper } from '../../questions.ts'
 import { parseRequest } from '../apply/record.ts'
 import { holdAnnotation, parseBudgetHold } from '../domain/budget-hold.ts'
 import type { DisruptionWarning } from '../domain/decision.ts'
@@ -51,6 +52,8 @@ export interface ObserveDisruptionPorts extends Pick<ObserveKeysPorts, 'observeS
   readonly clock: Pick<Clock, 'now'>
   readonly views: Pick<DisruptionViews, 'pods' | 'budgets'>
   readonly store: Pick<LedgerStore, 'read'>
+  /** Where autoscalers are kept from nodes that are taken out for a reboot. */
+  readonly scaleDownKeeper?: ScaleDownKeeper | undefined
   readonly settings: DrainLockSettings
   readonly appLocks: AppLockPolicy
   /** This process, as others know it. */
@@ -110,10 +113,14 @@ function budgetFaults({ namespace, name, annotations, lockProblem }: SeenBudget)
   return problems.flatMap((says) => (says === undefined ? [] : { object: budgetKey({ namespace, name }), says }))
 }
 
-async function getNode({ api }: ObserveDisruptionPorts, name: string, signal: AbortSignal) {
+async function getNode({ api, scaleDownKeeper }: ObserveDisruptionPorts, name: string, signal: AbortSignal) {
   try {
     const node = await api.get(nodes, { name }, { signal })
-    return { ...parseHostNode(node), resourceVersion: node.metadata.resourceVersion ?? '' }
+    return {
+      ...parseHostNode(node),
+      resourceVersion: node.metadata.resourceVersion ?? '',
+      ...(scaleDownKeeper === undefined ? {} : { isKeptFromScaleDown: scaleDownKeeper.isKept(node) }),
+    }
   } catch (error) {
     if (hasReason(error, 'NotFound')) return undefined
     throw error
