@@ -4,7 +4,7 @@ import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import { compareText } from '../../../shared/last-writer.ts'
 import { formatHandedPlaces, type HandedPlace, handedAnnotation } from './handed-places.ts'
 import { formatKuredLock, hasLapsed, type KuredPlace, lockOwner } from './kured-lock.ts'
-import { isOverdue, type KuredView, mayBegin, mayReboot } from './kured-view.ts'
+import { isOverdue, isPaused, type KuredView, mayBegin, mayReboot } from './kured-view.ts'
 import type { KuredNode } from './snapshot.ts'
 import type { KuredNews } from './steps.ts'
 
@@ -102,14 +102,16 @@ function renewed(place: KuredPlace, given: HandedPlace, nowMs: number): Judged {
 }
 
 function handOut(view: KuredView, kept: readonly KuredPlace[]): readonly Judged[] {
-  const { nodes, standing, flags, nowMs } = view
+  const { nodes, standing, flags, nowMs, lock } = view
   const free = Math.max(0, flags.concurrency - kept.length)
   const createdMs = wholeSecond(nowMs)
   return [...standing.values()]
     .filter((request) => {
       const { nodeName } = request.spec
       const node = nodes.get(nodeName)
-      return node !== undefined && mayHaveLock(node, request) && !kept.some(({ holder }) => holder === nodeName)
+      if (node === undefined || isPaused(view, node) || !mayHaveLock(node, request)) return false
+      // One whose place is taken back in this pass does not have the next.
+      return !lock.places.some(({ holder }) => holder === nodeName)
     })
     .toSorted((a, b) => compareText(drainedSince(a), drainedSince(b)) || compareText(a.metadata.name, b.metadata.name))
     .slice(0, free)

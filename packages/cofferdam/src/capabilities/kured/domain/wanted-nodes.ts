@@ -24,7 +24,7 @@ export function decideWantedNodes(view: KuredView, places: Pick<DecidedPlaces, '
   const atOnce = flags.concurrency
   const alone = [...places.holders].filter((name) => !standing.has(name)).length
   const passed = kept.filter((request) => hasWaitedLong(view, request)).length
-  const free = Math.max(0, atOnce - alone - kept.length + Math.min(passed, atOnce))
+  const free = Math.max(0, atOnce - alone - standing.size + Math.min(passed, atOnce))
   const next = [...nodes.values()]
     .filter((node) => !standing.has(node.name) && mayBeAsked(decided, places, node))
     .toSorted((a, b) => compareText(a.wantedSince ?? '', b.wantedSince ?? '') || compareText(a.name, b.name))
@@ -36,7 +36,7 @@ export function decideWantedNodes(view: KuredView, places: Pick<DecidedPlaces, '
 /** A request that is ending is left to end by itself. */
 function isStillWanted(view: KuredView, { holders }: Pick<DecidedPlaces, 'holders'>, request: NodeDisruption): boolean {
   const node = view.nodes.get(request.spec.nodeName)
-  if (node === undefined) return false
+  if (node === undefined || request.metadata.deletionTimestamp !== undefined) return false
   if (request.status?.phase === 'Recovering' || hasRebooted(request, node)) return true
   if (node.wantedSince === undefined || isPaused(view, node)) return false
   return holders.has(node.name) || (view.isActive && mayReboot(view))
@@ -77,12 +77,16 @@ function buildWanted({ over, flags, object }: KuredView, { name, bootID, wantedS
 }
 
 /**
- * Whether kured's own drain passes over pods that stay. It would otherwise try to evict them, be refused for as long as their budgets are
+ * Whether kured's own drain passes over pods that stay, whatever other labels they have. It would otherwise try to evict them, be refused for as long as their budgets are
  * held, and never reboot.
  */
 function leavesStayingPods(selector: string): boolean {
   try {
-    return !isSelected(parseLabelSelector(selector), { [skipDrainLabel]: 'true' })
+    const { matchExpressions = [] } = parseLabelSelector(selector)
+    const stays = { [skipDrainLabel]: 'true' }
+    return matchExpressions.some(
+      (part) => part.key === skipDrainLabel && !isSelected({ matchExpressions: [part] }, stays),
+    )
   } catch {
     return false
   }
