@@ -65,8 +65,9 @@ export async function installKured(ports: KuredClusterPorts, options: KuredOptio
   const annotate = async (entries: Record<string, string | null>) => {
     await api.patch(daemonSets, key, { type: 'merge', body: { metadata: { annotations: entries } } })
   }
-  const requests = () =>
-    [...views.of(nodeDisruptions).values()].filter(({ metadata }) => metadata.labels?.[madeForLabel] === 'kured')
+  // A view is filled some time after it is first asked for.
+  const all = views.of(nodeDisruptions)
+  const requests = () => [...all.values()].filter(({ metadata }) => metadata.labels?.[madeForLabel] === 'kured')
   return {
     ...kured,
     optIn: (isIn) => annotate({ [optIn]: isIn ? 'true' : null }),

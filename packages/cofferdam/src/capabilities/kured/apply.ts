@@ -30,7 +30,7 @@ export function kuredPerformers({ api, events, views, signal }: KuredPerformerPo
       await events.recordAll(
         'kured',
         standing.map(({ about, type, reason, note }) => ({
-          slot: about.kind,
+          slot: `${about.kind}/${about.name}`,
           about: subjectOf(about),
           type,
           reason,

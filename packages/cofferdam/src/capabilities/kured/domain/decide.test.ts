@@ -252,6 +252,25 @@ const single: Record<string, [SmallKured, string[]]> = {
     },
     [],
   ],
+  'a node that kured took down with its pods is reported, though this kured did not opt in': [
+    {
+      isOptedIn: false,
+      lock: lockOf('node-1'),
+      nodes: [wantedNode('node-1', { isReady: false, isDrained: false }), kuredNode('node-2', { isReady: false })],
+    },
+    ['Warning KuredRebootsUndrained'],
+  ],
+  'one that was drained is not, nor one that is down without kured': [
+    {
+      isOptedIn: false,
+      lock: lockOf('node-1'),
+      nodes: [
+        wantedNode('node-1', { isReady: false, isDrained: true }),
+        kuredNode('node-2', { isReady: false, isDrained: false }),
+      ],
+    },
+    [],
+  ],
   'two holders of a lock with one place are more than can be written down, so it is left': [
     { lock: { maxOwners: 2, locks: [lockOf('node-1'), lockOf('node-2')] } },
     ['Warning KuredLockUnreadable'],

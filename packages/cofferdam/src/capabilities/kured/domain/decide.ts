@@ -28,7 +28,7 @@ export function decideKured(snapshot: KuredSnapshot): KuredDecision {
   const set = daemonSet.value
   if (set === undefined) return { steps: endRequests(snapshot) }
   const problem = set.isOptedIn ? problemOf(set) : undefined
-  const standing = problem === undefined ? [] : [problem]
+  const standing = [...(problem === undefined ? [] : [problem]), ...takenDown(snapshot, set)]
   const report: KuredStep = { do: 'report', standing }
   if (!set.flags.known || !set.lock.known || problem?.reason === 'KuredLockUnreadable') return { steps: [report] }
   const view = buildView(snapshot, set, problem === undefined)
@@ -56,6 +56,22 @@ function endRequests({ nodes, requests }: KuredSnapshot): readonly KuredStep[] {
   }
   const left = requests.value.filter((request) => !isEnding(request))
   return decideToolRequests({ tool: kuredTool, wanted: known([]), requests: known(left) })
+}
+
+/** Nodes that kured has taken down by itself with pods on them, as --force-reboot does when its drain takes too long. */
+function takenDown({ nodes }: KuredSnapshot, { lock, handed }: KuredDaemonSet): KuredNews[] {
+  if (!lock.known) return []
+  const alone = lock.value.places.filter(({ holder }) => !handed.some(({ nodeName }) => nodeName === holder))
+  return nodes
+    .filter(
+      ({ name, isReady, isDrained }) => !isReady && isDrained === false && alone.some((each) => each.holder === name),
+    )
+    .map(({ name, uid }) => ({
+      about: { kind: 'Node', name, uid },
+      type: 'Warning',
+      reason: 'KuredRebootsUndrained',
+      note: `${name} is down while kured holds its lock for it, and it was not drained: budgets and locks of its pods did not count. Does kured run with --force-reboot?`,
+    }))
 }
 
 function problemOf(set: KuredDaemonSet): KuredNews | undefined {

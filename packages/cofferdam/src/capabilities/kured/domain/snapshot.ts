@@ -36,6 +36,8 @@ export interface KuredNode {
   readonly uid: string
   readonly bootID: string
   readonly isReady: boolean
+  /** As drain detection says on the node; undefined where it says nothing. */
+  readonly isDrained?: boolean
   /** As kured wrote it; undefined: it does not want to reboot the node. */
   readonly wantedSince?: string
 }
@@ -58,11 +60,13 @@ export function parseKuredDaemonSet({ metadata, spec }: DaemonSet): KuredDaemonS
 export function parseKuredNode(node: Node): KuredNode {
   const { name, uid = '', annotations = {} } = node.metadata
   const wantedSince = annotations[rebootWantedAnnotation]
+  const drained = conditionOf(node, 'Drained')?.status
   return {
     name,
     uid,
     bootID: node.status?.nodeInfo?.bootID ?? '',
     isReady: conditionOf(node, 'Ready')?.status === 'True',
+    ...(drained === undefined ? {} : { isDrained: drained === 'True' }),
     ...(wantedSince === undefined ? {} : { wantedSince }),
   }
 }
