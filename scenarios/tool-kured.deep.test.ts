@@ -1,6 +1,7 @@
 import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import type { KuredOptions } from '@cofferdam/simulator/world/tools/kured.ts'
 import { afterEach, describe, expect, it } from 'vitest'
+import { explainText } from './testing/commands.ts'
 import { installKured, type KuredCluster } from './testing/kured-cluster.ts'
 import { type LockFixture, lockText, openLockFixture } from './testing/lock-fixture.ts'
 
@@ -114,6 +115,8 @@ describe('kured whose lock Cofferdam holds', () => {
     kured.requireReboot('node-1')
     await fixture.until('node-1 has the lock', () => kured.holders().includes('node-1'), 2 * hour)
     expect(fixture.isCordoned('node-1')).toBe(true)
+    const explained = await explainText(fixture.api, fixture.clock, 'node/node-1')
+    expect(explained).toContain('by kured (daemonset/kube-system/kured), to reboot: Drained')
     const boot = kured.bootOf('node-1')
     kured.forgetReboot('node-1')
     await kured.unannotate('node-1')

@@ -4,7 +4,7 @@ import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import { compareText } from '../../../shared/last-writer.ts'
 import { formatHandedPlaces, type HandedPlace, handedAnnotation } from './handed-places.ts'
 import { formatKuredLock, hasLapsed, type KuredPlace, lockOwner } from './kured-lock.ts'
-import { isOverdue, isPaused, type KuredView, mayBegin, mayReboot } from './kured-view.ts'
+import { isOverdue, isPaused, type KuredView } from './kured-view.ts'
 import type { KuredNode } from './snapshot.ts'
 import type { KuredNews } from './steps.ts'
 
@@ -37,7 +37,7 @@ export function decidePlaces(view: KuredView): DecidedPlaces {
   const ofNodes = lock.places.filter(({ holder }) => holder !== lockOwner)
   const judged = ofNodes.map((place) => judgePlace(view, place))
   const kept = judged.flatMap(({ place }) => place ?? [])
-  const handing = isActive && mayBegin(view) ? handOut(view, kept) : []
+  const handing = isActive && view.mayBegin ? handOut(view, kept) : []
   const nodePlaces = [...kept, ...handing.flatMap(({ place }) => place ?? [])]
   const holders = new Set(nodePlaces.map(({ holder }) => holder))
   const given = [...judged, ...handing].flatMap((each) => each.given ?? [])
@@ -92,7 +92,7 @@ function isOnItsWay(
   const { phase } = request?.status ?? {}
   // A pod that lands on the node has the request drain again, which changes nothing for kured.
   const isDrained = (phase === 'Drained' || phase === 'Draining') && request?.metadata.deletionTimestamp === undefined
-  return isDrained && node.wantedSince !== undefined && mayReboot(view) && !isOverdue(view, given)
+  return isDrained && node.wantedSince !== undefined && view.mayReboot && !isOverdue(view, given)
 }
 
 function renewed(place: KuredPlace, given: HandedPlace, nowMs: number): Judged {

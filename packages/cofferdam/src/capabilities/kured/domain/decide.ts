@@ -5,6 +5,7 @@ import { decideToolRequests, madeForLabel } from '../../../shared/tool-request.t
 import { type DecidedPlaces, decidePlaces, ownTtlMs } from './decide-places.ts'
 import { lockOwner } from './kured-lock.ts'
 import { hasRebooted, type KuredView, kuredTool } from './kured-view.ts'
+import { isWindowOpen } from './reboot-window.ts'
 import type { KuredDaemonSet, KuredSnapshot } from './snapshot.ts'
 import type { KuredNews, KuredStep } from './steps.ts'
 import { decideWantedNodes } from './wanted-nodes.ts'
@@ -15,6 +16,8 @@ export interface KuredDecision {
 }
 
 const patrolMs = 60_000
+/** A reboot that kured began at the end of its window is not cut off. */
+const closingMs = 900_000
 
 /**
  * What is done so that kured reboots a node only when a request has drained it: the places of its lock are held, requests are made for the
@@ -107,8 +110,16 @@ function buildView(snapshot: KuredSnapshot, set: KuredDaemonSet, isFit: boolean)
   if (!set.flags.known || !set.lock.known || !requests.known || nowMs === undefined) return undefined
   const own = requests.value.filter(({ metadata }) => metadata.labels?.[madeForLabel] === kuredTool)
   const isOver = (phase: string | undefined) => phase === 'Completed' || phase === 'Rejected'
+  const { window, delayMs } = set.flags.value
+  const mayBegin = isWindowOpen(window, nowMs)
+  const over = new Map<string, NodeDisruption[]>()
+  for (const request of own.filter(({ status }) => isOver(status?.phase))) {
+    over.set(request.spec.nodeName, [...(over.get(request.spec.nodeName) ?? []), request])
+  }
   return {
     nowMs,
+    mayBegin,
+    mayReboot: mayBegin || isWindowOpen(window, nowMs - closingMs - delayMs),
     object: `daemonset/${set.namespace}/${set.name}`,
     isActive: set.isOptedIn && isFit,
     flags: set.flags.value,
@@ -116,7 +127,7 @@ function buildView(snapshot: KuredSnapshot, set: KuredDaemonSet, isFit: boolean)
     handed: set.handed,
     nodes: new Map(nodes.map((node) => [node.name, node])),
     standing: new Map(own.filter(({ status }) => !isOver(status?.phase)).map((each) => [each.spec.nodeName, each])),
-    over: own.filter(({ status }) => isOver(status?.phase)),
+    over,
   }
 }
 

@@ -23,7 +23,7 @@ const unitMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3
 
 /** From the arguments and the environment of its container, where the latter wins, as in kured. */
 export function parseKuredFlags({ spec }: Pick<DaemonSet, 'spec'>): Observed<KuredFlags> {
-  const { containers = [] } = spec.template.spec ?? {}
+  const { containers } = spec.template.spec
   const container = containers.find(({ name }) => name === 'kured') ?? containers[0]
   if (container === undefined) return unknown('it has no container')
   const flags = argumentsOf([...(container.command ?? []), ...(container.args ?? [])])

@@ -2,7 +2,6 @@ import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import type { HandedPlace } from './handed-places.ts'
 import type { KuredFlags } from './kured-flags.ts'
 import type { KuredLock } from './kured-lock.ts'
-import { isWindowOpen } from './reboot-window.ts'
 import type { KuredNode } from './snapshot.ts'
 
 /** As requests for it are labelled. */
@@ -15,31 +14,22 @@ export interface KuredView {
   readonly object: string
   /** Whether Cofferdam decides which node has the lock. Otherwise it only ends what it has begun. */
   readonly isActive: boolean
+  /** Whether kured may begin a reboot now. */
+  readonly mayBegin: boolean
+  /** Whether it may be about to reboot a node that has the lock. */
+  readonly mayReboot: boolean
   readonly flags: KuredFlags
   readonly lock: KuredLock
   readonly handed: readonly HandedPlace[]
   readonly nodes: ReadonlyMap<string, KuredNode>
   /** Made for kured, by node, while they are not over. */
   readonly standing: ReadonlyMap<string, NodeDisruption>
-  /** Made for kured, and over. */
-  readonly over: readonly NodeDisruption[]
+  /** Made for kured, and over, by node. */
+  readonly over: ReadonlyMap<string, readonly NodeDisruption[]>
 }
 
-/** A reboot that kured began at the end of its window is not cut off. */
-const closingMs = 900_000
 const slackMs = 600_000
 const pauseMs = 6 * 3_600_000
-
-/** Whether kured may begin a reboot now. */
-export function mayBegin({ flags, nowMs }: KuredView): boolean {
-  return isWindowOpen(flags.window, nowMs)
-}
-
-/** Whether it may be about to reboot a node that has the lock. */
-export function mayReboot(view: KuredView): boolean {
-  const { flags, nowMs } = view
-  return mayBegin(view) || isWindowOpen(flags.window, nowMs - closingMs - flags.delayMs)
-}
 
 /** kured checks once in a period; one that has not begun after two of them is kept from it, or no longer wants to. */
 export function isOverdue({ flags, nowMs }: KuredView, { sinceMs }: HandedPlace): boolean {

@@ -5,7 +5,7 @@ import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import { compareText } from '../../../shared/last-writer.ts'
 import type { WantedNode } from '../../../shared/tool-request.ts'
 import type { DecidedPlaces } from './decide-places.ts'
-import { hasRebooted, isPaused, type KuredView, mayBegin, mayReboot } from './kured-view.ts'
+import { hasRebooted, isPaused, type KuredView } from './kured-view.ts'
 import type { KuredNode } from './snapshot.ts'
 
 const skipDrainLabel = 'cofferdam.io/skip-drain'
@@ -39,16 +39,15 @@ function isStillWanted(view: KuredView, { holders }: Pick<DecidedPlaces, 'holder
   if (node === undefined || request.metadata.deletionTimestamp !== undefined) return false
   if (request.status?.phase === 'Recovering' || hasRebooted(request, node)) return true
   if (node.wantedSince === undefined || isPaused(view, node)) return false
-  return holders.has(node.name) || (view.isActive && mayReboot(view))
+  return holders.has(node.name) || (view.isActive && view.mayReboot)
 }
 
 /** One that holds a place is about to reboot or has just done so, and kured has yet to say that it is over. */
 function mayBeAsked(view: KuredView, { holders }: Pick<DecidedPlaces, 'holders'>, node: KuredNode): boolean {
-  if (!view.isActive || !mayBegin(view) || node.wantedSince === undefined || !node.isReady) return false
+  if (!view.isActive || !view.mayBegin || node.wantedSince === undefined || !node.isReady) return false
   if (holders.has(node.name) || isPaused(view, node)) return false
-  return !view.over.some(
-    ({ spec, status }) => spec.nodeName === node.name && sinceMs(view, status?.phaseSince) < askAgainMs,
-  )
+  const before = view.over.get(node.name) ?? []
+  return !before.some(({ status }) => sinceMs(view, status?.phaseSince) < askAgainMs)
 }
 
 function hasWaitedLong(view: KuredView, { status }: NodeDisruption): boolean {
@@ -61,7 +60,7 @@ function sinceMs({ nowMs }: KuredView, time: string | undefined): number {
 
 function buildWanted({ over, flags, object }: KuredView, { name, bootID, wantedSince = '' }: KuredNode): WantedNode {
   // What is over counts in: kured still wants the node when its pod was replaced, or its drain failed, before it could reboot.
-  const before = over.filter(({ spec }) => spec.nodeName === name).map(({ metadata }) => metadata.uid ?? '')
+  const before = (over.get(name) ?? []).map(({ metadata }) => metadata.uid ?? '')
   return {
     nodeName: name,
     askedBy: object,
