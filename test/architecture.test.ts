@@ -130,6 +130,8 @@ describe('one decision', () => {
     const field = /\bunschedulable\b/
     const named = product.filter((source) => field.test(code(source))).map(({ path }) => path)
     expect(named.sort()).toEqual([
+      // A field of kured's lock annotation, which is no Node.
+      'capabilities/kured/domain/kured-lock.ts',
       // Writes it.
       'capabilities/node-cordon.ts',
       // Writes it, as kubectl uncordon does.

@@ -47,7 +47,7 @@ export interface CephFixture extends Pick<Scenario, 'api' | 'clock' | 'server'> 
   /** Cuts the operator off in the middle of what it does: after so many more writes nothing of it gets through. */
   killOperatorAfter(writes: number): void
   /** What can be done to machines; Kubernetes and Ceph notice when they do. */
-  readonly machines: Pick<Kubelet, 'powerOff' | 'powerOn' | 'setReady'>
+  readonly machines: Pick<Kubelet, 'powerOff' | 'powerOn' | 'setReady' | 'reboot' | 'isOn'>
   /** Commands that operators sent to Ceph, by their prefix. */
   readonly asked: string[]
   /** The pod of this OSD stays and is never ready again, as with a disk that is gone. */

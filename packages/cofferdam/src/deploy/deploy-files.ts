@@ -56,6 +56,7 @@ function buildParts(permissions: DeployOptions['permissions']): Readonly<Record<
     },
     longhorn: { rights: rightsOf('longhorn'), args: [] },
     medik8s: { rights: rightsOf('medik8s'), args: [] },
+    kured: { rights: rightsOf('kured'), args: [] },
   }
 }
 

@@ -2,6 +2,7 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { WatchInformers } from '@cofferdam/kubernetes/informers/watch-informers.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
 import { randomSuffix } from '@cofferdam/kubernetes/runtime/random.ts'
+import { defaultKured } from '../capabilities/kured/domain/kured-name.ts'
 import { type Answers, routeQuestions } from '../capabilities/questions.ts'
 import { openCephViews } from '../ceph/views/ceph-views.ts'
 import { defaultAppLockPolicy } from '../ledger/rules/app-lock.ts'
@@ -66,6 +67,7 @@ function buildPorts(
     trust,
     appLocks,
     drainLock,
+    kured: options.kured ?? defaultKured,
     informers,
     views,
     runs,

@@ -4,6 +4,7 @@ import { cephDrain } from '../capabilities/ceph-drain/index.ts'
 import { drainDetection } from '../capabilities/drain-detection/index.ts'
 import { drainLock } from '../capabilities/drain-lock/index.ts'
 import { fencing } from '../capabilities/fencing/index.ts'
+import { kured } from '../capabilities/kured/index.ts'
 import { longhornDrain } from '../capabilities/longhorn-drain/index.ts'
 import { osdUpdate } from '../capabilities/osd-update/index.ts'
 import type { Shown } from '../capabilities/shown.ts'
@@ -20,6 +21,7 @@ export const capabilities = [
   fencing,
   autoscalers,
   drainLock,
+  kured,
   evictionGuard,
 ] as const
 

@@ -2,6 +2,7 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
+import type { KuredName } from '../capabilities/kured/domain/kured-name.ts'
 import type { CephCommands } from '../ceph/ceph-commands.ts'
 import type { CephParsers } from '../ceph/create-pg-parser.ts'
 import type { AppLockPolicy } from '../ledger/rules/app-lock.ts'
@@ -35,6 +36,8 @@ export interface OperatorOptions {
   readonly drainLock?: Partial<DrainLockSettings>
   /** What owners of applications may lock. */
   readonly appLocks?: AppLockPolicy
+  /** Which DaemonSet kured is; by default the one of its own manifest. */
+  readonly kured?: KuredName
   /** Where this process listens as eviction guard, leading or not; undefined: it is none. */
   readonly guard?: GuardWiring
   /** Where candidates agree on who leads; undefined when there is only one. */

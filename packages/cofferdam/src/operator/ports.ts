@@ -1,3 +1,4 @@
+import type { KuredName } from '../capabilities/kured/domain/kured-name.ts'
 import type { CephCapabilityPorts } from '../capabilities/ports.ts'
 import type { RegisteredGuard } from '../eviction-guard/capability.ts'
 import type { AppLockPolicy } from '../ledger/rules/app-lock.ts'
@@ -11,6 +12,7 @@ export interface CapabilityPorts extends CephCapabilityPorts {
   readonly store: () => LedgerStore
   readonly drainLock: DrainLockSettings
   readonly appLocks: AppLockPolicy
+  readonly kured: KuredName
   readonly dryRun: boolean
   /** This process, as others know it: no two have the same. */
   readonly identity: () => string

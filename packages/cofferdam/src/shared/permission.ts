@@ -17,6 +17,6 @@ export interface Permission {
  * namespaces of the named Ceph clusters and nowhere else; `longhorn` in the namespace of Longhorn, by default the one that the right names; the others in the
  * namespace that the right itself names. What names none is granted everywhere.
  */
-export type AccessPart = 'ceph' | 'ceph-own-osds' | 'ceph-pace' | 'ceph-grow-osds' | 'longhorn' | 'medik8s'
+export type AccessPart = 'ceph' | 'ceph-own-osds' | 'ceph-pace' | 'ceph-grow-osds' | 'longhorn' | 'medik8s' | 'kured'
 
 export const cephParts: readonly AccessPart[] = ['ceph', 'ceph-own-osds', 'ceph-pace', 'ceph-grow-osds']

@@ -83,6 +83,14 @@ export const reasons = {
   InstanceManagerAway: 'The instance manager does not run, so its budget stays as it is.',
   IntentWritten: 'All holds are acquired and were checked again. Evictions may start.',
   KubernetesNodeNotReady: 'The node of a replica is NotReady, so the eviction of the replica is not requested.',
+  KuredDoesNotReboot: 'kured had the lock for a drained node and did not reboot it. The node is released.',
+  KuredFlagsUnfit:
+    'The flags of kured do not let Cofferdam manage its lock, so kured decides by itself which node it reboots.',
+  KuredLockHanded: 'The node is drained, and kured has its lock and can reboot it.',
+  KuredLockTakenBack: 'The lock of kured was taken back from a node that is not to be rebooted now.',
+  KuredLockUnreadable: 'The lock annotation of kured cannot be read. It is left as it is.',
+  KuredRebootsUndrained:
+    'kured has taken a node down that was not drained. Budgets and locks of its pods did not count.',
   LastReplica: 'The node has the last protected copy of a volume.',
   LedgerLost: 'The ledger has no record of what this request holds. Nothing more is done until it is held again.',
   LedgerRebuilt: 'The ledger had lost what is in progress and was rebuilt from the records.',

@@ -161,22 +161,28 @@ function storageText({ cluster, domain, failureDomainType, osds, ...answer }: St
 
 /** One request in one line. */
 export function disruptionText(
-  { request, phase, intent, since, requester, blockedBy, ...rest }: DisruptionAnswer,
+  { request, phase, intent, since, blockedBy, ...rest }: DisruptionAnswer,
   { now }: Pick<Style, 'now'>,
 ): string {
+  const requester = requesterText(rest)
   const by = requester === undefined ? '' : ` by ${requester}`
   const waits = rest.isBlocked ? `, waits for ${listText(blockedBy.map(({ object }) => object))}` : ''
   return `nodedisruption/${request}${by}, to ${intent.toLowerCase()}: ${phase}${forText(since, now)}${waits}`
 }
 
+function requesterText({ requester, askedBy }: Pick<DisruptionAnswer, 'requester' | 'askedBy'>): string | undefined {
+  if (askedBy === undefined) return requester
+  return requester === undefined ? askedBy : `${requester} (${askedBy})`
+}
+
 function requestFacts(answer: DisruptionAnswer, { paint, now }: Style): Fact[] {
-  const { node, intent, requester, purpose, phase, since, stays, evicted, locked, cordonedBy, breakGlass } = answer
+  const { node, intent, purpose, phase, since, stays, evicted, locked, cordonedBy, breakGlass } = answer
   const optionalFact = (name: string, text: string | undefined): Fact[] =>
     text === undefined || text === '' ? [] : [[name, text]]
   return [
     ['node', `${node}, to ${intent.toLowerCase()}`],
     ['phase', `${phase}${forText(since, now)}${answer.isCancelled ? ', cancelled' : ''}`],
-    ...optionalFact('asked by', [requester, purpose].filter((part) => part !== undefined).join(': ')),
+    ...optionalFact('asked by', [requesterText(answer), purpose].filter((part) => part !== undefined).join(': ')),
     ...optionalFact('stay', listText(stays)),
     ...optionalFact('evicted', listText(evicted)),
     ...optionalFact('locked', listText(locked)),

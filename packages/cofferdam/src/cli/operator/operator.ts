@@ -17,9 +17,10 @@ import type { CliCommand } from '../command.ts'
 import { parsePort } from '../parse-number.ts'
 import { type CephFlags, openCephLink } from './ceph-link.ts'
 import { configureDrainLock, type DrainLockFlags, drainLockOptions } from './drain-lock-flags.ts'
+import { configureKured, type KuredFlag, kuredOptions } from './kured-flag.ts'
 import { configureTrust, type TrustFlags, trustOf } from './trust-flags.ts'
 
-interface OperatorFlags extends CephFlags, DrainLockFlags, TrustFlags {
+interface OperatorFlags extends CephFlags, DrainLockFlags, KuredFlag, TrustFlags {
   readonly controllers: readonly ControllerName[]
   readonly dryRun?: boolean
   readonly leaderElect: boolean
@@ -74,6 +75,7 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
           .default('info'),
       )
     configureTrust(command)
+    configureKured(command)
     configureDrainLock(command)
   },
 
@@ -108,7 +110,7 @@ export const operatorCommand: CliCommand<OperatorFlags, undefined> = {
       random: realRandom,
       log,
       metrics,
-      controllers: flags.controllers,
+      ...kuredOptions(flags, flags.controllers),
       dryRun: flags.dryRun === true,
       ceph: ceph.of,
       trust,

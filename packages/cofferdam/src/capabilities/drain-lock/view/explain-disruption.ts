@@ -3,6 +3,7 @@ import { parseBreakGlass } from '../../../ledger/rules/break-glass.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import { compareText } from '../../../shared/last-writer.ts'
 import type { Reason } from '../../../shared/reasons.ts'
+import { askedByAnnotation } from '../../../shared/tool-request.ts'
 import type { DisruptionPhase } from '../domain/snapshot.ts'
 
 /** One request to take a node out, and how far it has come. */
@@ -12,6 +13,8 @@ export interface DisruptionAnswer {
   readonly node: string
   readonly intent: 'Reboot' | 'Remove' | 'Replace'
   readonly requester?: string
+  /** The object of another tool that it was made for, as a user finds it: `daemonset/kube-system/kured`. */
+  readonly askedBy?: string
   /** Why it is wanted, in the words of the requester. */
   readonly purpose?: string
   readonly phase: DisruptionPhase
@@ -76,6 +79,7 @@ export function explainDisruption(disruption: NodeDisruption): DisruptionAnswer 
     node: spec.nodeName,
     intent,
     ...optional('requester', spec.requester),
+    ...optional('askedBy', metadata.annotations?.[askedByAnnotation]),
     ...optional('purpose', spec.reason),
     phase,
     ...optional('since', since),

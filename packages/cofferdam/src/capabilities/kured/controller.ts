@@ -1,0 +1,72 @@
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
+import type { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
+import type { Permission } from '../../shared/permission.ts'
+import type { Reason } from '../../shared/reasons.ts'
+import { performPass } from '../interpreter.ts'
+import { toolRequestRights } from '../tool-requests.ts'
+import { kuredPerformers } from './apply.ts'
+import { decideKured } from './domain/decide.ts'
+import { defaultKured, type KuredName } from './domain/kured-name.ts'
+import { type KuredViews, observeKured } from './observe.ts'
+
+export const kuredRights: readonly Permission[] = [
+  { group: '', resource: 'nodes', verbs: ['list', 'watch'] },
+  toolRequestRights,
+  { group: '', resource: 'events', verbs: ['create'] },
+  {
+    group: 'apps',
+    resource: 'daemonsets',
+    namespace: defaultKured.namespace,
+    grantedBy: 'kured',
+    verbs: ['list', 'watch'],
+  },
+  {
+    group: 'apps',
+    resource: 'daemonsets',
+    namespace: defaultKured.namespace,
+    names: [defaultKured.name],
+    grantedBy: 'kured',
+    verbs: ['patch'],
+  },
+]
+
+interface KuredPorts {
+  readonly api: Pick<KubeApi, 'patch' | 'create' | 'delete'>
+  readonly clock: Clock
+  readonly events: EventRecorder<Reason>
+  readonly kured: KuredName
+  readonly views: KuredViews
+}
+
+/** Has kured reboot a node only when a request has drained it. One key for everything. */
+export function createKuredController({ api, clock, events, kured, views }: KuredPorts): Controller {
+  const key = `${kured.namespace}/${kured.name}`
+  return {
+    name: 'kured',
+
+    async start(enqueue, signal) {
+      const all = [views.daemonSets, views.nodes, views.requests]
+      for (const view of all)
+        signal.addEventListener(
+          'abort',
+          view.subscribe(() => enqueue(key)),
+          { once: true },
+        )
+      await Promise.all(all.map((view) => view.whenSynced(signal)))
+      enqueue(key)
+    },
+
+    async reconcile(_, signal) {
+      const { decision } = await performPass({
+        observe: async () => observeKured(views, kured, timestamp(clock)),
+        decide: decideKured,
+        perform: kuredPerformers({ api, events, views, signal }),
+        signal,
+      })
+      const { recheckAfterMs } = decision
+      return recheckAfterMs === undefined ? undefined : { recheckAfterSeconds: Math.ceil(recheckAfterMs / 1_000) }
+    },
+  }
+}

@@ -1,0 +1,68 @@
+import { describe, expect, it } from 'vitest'
+import { parseKuredFlags } from './kured-flags.ts'
+
+const flagsOf = (command: readonly string[], env: readonly { name: string; value?: string }[] = []) =>
+  parseKuredFlags({
+    spec: { selector: {}, template: { metadata: {}, spec: { containers: [{ name: 'kured', command, env }] } } },
+  })
+
+function read(...args: string[]) {
+  const flags = flagsOf(['/usr/bin/kured', ...args])
+  return flags.known ? flags.value : flags.why
+}
+
+describe('flags of kured', () => {
+  it('left out mean what kured means by it', () => {
+    expect(read()).toEqual({
+      concurrency: 1,
+      annotatesNodes: false,
+      lockAnnotation: 'weave.works/kured-node-lock',
+      lockTtlMs: 0,
+      periodMs: 3_600_000,
+      delayMs: 0,
+      drainPodSelector: '',
+      isBlockedByPods: false,
+      window: { days: [0, 1, 2, 3, 4, 5, 6], start: 0, end: 86_399, timeZone: 'UTC' },
+    })
+  })
+
+  it('are read in every way in which they can be written', () => {
+    expect(
+      read('--annotate-nodes', '--concurrency', '3', '--period=1h30m', '--lock-ttl=1.5h', '--reboot-delay=90s'),
+    ).toMatchObject({
+      annotatesNodes: true,
+      concurrency: 3,
+      periodMs: 5_400_000,
+      lockTtlMs: 5_400_000,
+      delayMs: 90_000,
+    })
+    expect(read('--annotate-nodes=false', '--lock-annotation=example.com/lock')).toMatchObject({
+      annotatesNodes: false,
+      lockAnnotation: 'example.com/lock',
+    })
+    expect(
+      read('--reboot-days=mon,Tuesday,3', '--start-time=10pm', '--end-time=4:30', '--time-zone=Europe/Berlin'),
+    ).toMatchObject({
+      window: { days: [1, 2, 3], start: 79_200, end: 16_200, timeZone: 'Europe/Berlin' },
+    })
+  })
+
+  it('in the environment win over arguments, as in kured', () => {
+    const env = [{ name: 'KURED_CONCURRENCY', value: '4' }, { name: 'KURED_NODE_ID' }, { name: 'PERIOD', value: '1m' }]
+    expect(flagsOf(['--concurrency=2'], env)).toMatchObject({ value: { concurrency: 4, periodMs: 3_600_000 } })
+  })
+
+  const bad: Record<string, string[]> = {
+    'a concurrency that is no number': ['--concurrency=many'],
+    'a time without a unit': ['--lock-ttl=30'],
+    'a day that there is not': ['--reboot-days=someday'],
+    'an hour that there is not': ['--start-time=25:00'],
+    'a time zone that there is not': ['--time-zone=Mars/Olympus'],
+  }
+  it.each(Object.entries(bad))(
+    'that cannot be read make all unknown, so that nothing is decided on half of them: %s',
+    (_, args) => {
+      expect(read(...args)).toContain(args[0]?.split('=')[0])
+    },
+  )
+})

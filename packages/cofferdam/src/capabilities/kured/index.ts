@@ -1,0 +1,17 @@
+import type { Capability } from '../capability.ts'
+import type { CommonPorts } from '../ports.ts'
+import { createKuredController, kuredRights } from './controller.ts'
+import { type KuredViewPorts, openKuredViews } from './observe.ts'
+
+interface Ports extends CommonPorts, KuredViewPorts {}
+
+export const kured = {
+  name: 'kured',
+  summary: 'Has kured reboot a node only when a request has drained it, where its DaemonSet asks for that.',
+  controllers: [{ name: 'kured', rights: kuredRights }],
+  install: () => (ports) => ({
+    controllers: {
+      kured: () => createKuredController({ ...ports, events: ports.events.scoped(), views: openKuredViews(ports) }),
+    },
+  }),
+} as const satisfies Capability<Ports>
