@@ -1,11 +1,13 @@
 import { reservedStatus, unreservedStatus } from '@cofferdam/product/capabilities/drain-lock/domain/budget-hold.ts'
 import { decideDisruption } from '@cofferdam/product/capabilities/drain-lock/domain/decide.ts'
+import { decideUpkeep } from '@cofferdam/product/capabilities/drain-lock/domain/decide-upkeep.ts'
 import { applyOrphans, decideOrphans } from '@cofferdam/product/capabilities/drain-lock/domain/orphans.ts'
 import { parseAppLock } from '@cofferdam/product/ledger/rules/app-lock.ts'
 import { decideEviction } from '@cofferdam/product/ledger/rules/decide-eviction.ts'
 import type { DrainLockSettings } from '@cofferdam/product/ledger/rules/drain-lock-settings.ts'
 import {
   adopt,
+  breakLocks,
   enqueue,
   grant,
   intend,
@@ -14,6 +16,7 @@ import {
   stepBack,
   withdraw,
 } from '@cofferdam/product/ledger/rules/ledger.ts'
+import { recallLedger, restoreHolds } from '@cofferdam/product/ledger/rules/lost-holds.ts'
 import type { BudgetReference } from '@cofferdam/product/shared/object-references.ts'
 
 /** The code under test. A test that plants a bug replaces one of them. */
@@ -28,6 +31,10 @@ export interface Parts {
   readonly withdraw: typeof withdraw
   readonly enqueue: typeof enqueue
   readonly stepBack: typeof stepBack
+  readonly breakLocks: typeof breakLocks
+  readonly recallLedger: typeof recallLedger
+  readonly restoreHolds: typeof restoreHolds
+  readonly decideUpkeep: typeof decideUpkeep
   readonly decideOrphans: typeof decideOrphans
   readonly applyOrphans: typeof applyOrphans
   readonly reservedStatus: typeof reservedStatus
@@ -54,6 +61,10 @@ export const realParts: Parts = {
   withdraw,
   enqueue,
   stepBack,
+  breakLocks,
+  recallLedger,
+  restoreHolds,
+  decideUpkeep,
   decideOrphans,
   applyOrphans,
   reservedStatus,
@@ -97,6 +108,17 @@ export interface Bounds {
   readonly isCordonedBefore: boolean
   /** Whoever waits for a drained node may open it again instead of rebooting it. */
   readonly mayGiveBack: boolean
+  /** How many requests somebody writes break-glass on while they wait. */
+  readonly glasses: number
+  /**
+   * `wiped`: somebody deletes the ledger once. `restored`: it is put back once as it was at an earlier time. Not beside a fencer, which
+   * reads the ledger without asking what is on record.
+   */
+  readonly ledgerLoss: 'never' | 'wiped' | 'restored'
+  /** How many nodes of requests are deleted and made again under the same name. */
+  readonly remadeNodes: number
+  /** How many budgets are. */
+  readonly remadeBudgets: number
 }
 
 export const drainerIndexes = [0, 1] as const
@@ -109,10 +131,15 @@ export const zones = ['zone-x', 'zone-x', 'zone-y'] as const
 export const storageKey = 'storage/rook-ceph/main'
 export const storageUid = 'ceph'
 export const apps = ['a', 'b'] as const
-export const budgetReferences: readonly [BudgetReference, BudgetReference] = [
-  { namespace: 'shop', name: 'a', uid: 'a' },
-  { namespace: 'shop', name: 'b', uid: 'b' },
-]
+
+/** A budget that was made again has another uid. */
+export function budgetReference(app: 0 | 1, times: number): BudgetReference {
+  return { namespace: 'shop', name: apps[app], uid: times === 0 ? apps[app] : `${apps[app]} made again` }
+}
+
+export function nodeUid(index: 0 | 1 | 2, times: number): string {
+  return times === 0 ? nodeNames[index] : `${nodeNames[index]} made again`
+}
 /** Of two replicas one may be away. */
 export const replicas = 2
 export const desiredHealthy = 1

@@ -1,7 +1,7 @@
 import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { deletionTimeoutMs } from '@cofferdam/product/capabilities/drain-lock/domain/budget-hold.ts'
 import type { DisruptionStep } from '@cofferdam/product/capabilities/drain-lock/domain/decision.ts'
-import { apps, desiredHealthy, nowMs, podIndex, podName, replicas, tickMs } from './bounds.ts'
+import { apps, budgetReference, desiredHealthy, nowMs, podIndex, podName, replicas, tickMs } from './bounds.ts'
 import { type Model, withBudget } from './model.ts'
 import { idSpan } from './pool.ts'
 import type { Budget, ModelState, Unlock } from './state.ts'
@@ -13,12 +13,19 @@ export function appOf({ budget }: Lock | Unlock): 0 | 1 {
   return budget.name === apps[0] ? 0 : 1
 }
 
+/** Another budget has its name by now. */
+function isAnother(state: ModelState, { budget }: Lock | Unlock): boolean {
+  const app = budget.name === apps[0] ? 0 : 1
+  return budget.uid !== budgetReference(app, state.budgets[app].value.times).uid
+}
+
 /*
  * As the operator writes them: each write is made again on what is true then when somebody was faster, so it is one moment
  * in the life of the budget. What a later process of the same request has marked stays. Undefined: that is so.
  */
 export function lockBudget(model: Model, state: ModelState, lock: Lock, requestId: string): ModelState | undefined {
   const { hold } = state.budgets[appOf(lock)].value
+  if (isAnother(state, lock)) return undefined
   if (hold?.requestId === requestId && hold.epoch > lock.epoch) return undefined
   const left = Math.max(0, Math.round((lock.untilMs - nowMs) / tickMs))
   return withBudget(model, state, appOf(lock), { hold: { requestId, epoch: lock.epoch, left } })
@@ -34,6 +41,9 @@ export function reserveBudget(
   const app = appOf(lock)
   const marked = lockBudget(model, state, lock, requestId)
   if (marked === undefined) return { next: state, isDone: false }
+  const { isCounted, disrupted } = marked.budgets[app].value
+  const isNew = lock.pods.some((pod) => disrupted.every((left, node) => left < 0 || podName(app, node) !== pod))
+  if (isNew && !isCounted) return { next: marked, isDone: false }
   const reserved = model.parts.reservedStatus(statusOf(marked.budgets[app].value, app), lock.pods, lock.untilMs)
   if (reserved === undefined) return { next: marked, isDone: false }
   return { next: withBudget(model, marked, app, fromStatus(reserved, app)), isDone: true }
@@ -49,6 +59,7 @@ export function unreserveBudget(
   const app = appOf(unlock)
   const budget = state.budgets[app].value
   const { hold } = budget
+  if (isAnother(state, unlock)) return undefined
   if (hold !== undefined && (hold.requestId !== requestId || hold.epoch > unlock.upTo)) return undefined
   const pods = [0, 1].filter((node) => isDatedAhead(budget, node)).map((node) => podName(app, node))
   const status = statusOf(budget, app)
@@ -65,6 +76,7 @@ export function unmarkBudget(model: Model, state: ModelState, unlock: Unlock, re
 export function isUnlockInVain(model: Model, state: ModelState, unlock: Unlock, requestId: string): boolean {
   const app = appOf(unlock)
   const { hold } = state.budgets[app].value
+  if (isAnother(state, unlock)) return true
   if (hold !== undefined) return hold.requestId !== requestId || hold.epoch > unlock.upTo
   return unreserveBudget(model, state, unlock, requestId)?.budgets[app] === state.budgets[app]
 }
@@ -96,8 +108,12 @@ function recountAnew(model: Model, state: ModelState, app: 0 | 1): ModelState {
   }) as [number, number]
   const allowed = Math.max(0, healthy - desiredHealthy)
   const before = state.budgets[app].value
-  const isSame = before.healthy === healthy && before.allowed === allowed && String(before.disrupted) === String(kept)
-  return isSame ? state : withBudget(model, state, app, { healthy, allowed, disrupted: kept })
+  const isSame =
+    before.isCounted &&
+    before.healthy === healthy &&
+    before.allowed === allowed &&
+    String(before.disrupted) === String(kept)
+  return isSame ? state : withBudget(model, state, app, { healthy, allowed, disrupted: kept, isCounted: true })
 }
 
 function statusOf({ allowed, healthy, disrupted }: Budget, app: 0 | 1): BudgetStatus {

@@ -2,7 +2,7 @@ import type { DisruptionRecord } from '@cofferdam/product/capabilities/drain-loc
 import type { Ledger, LedgerEntry } from '@cofferdam/product/ledger/rules/ledger.ts'
 import type { Place } from '@cofferdam/product/ledger/rules/queue.ts'
 import type { Bounds } from './bounds.ts'
-import { mostEpochs, type Pooled } from './pool.ts'
+import { epochBit, mostEpochs, type Pooled } from './pool.ts'
 import {
   type Drainer,
   type ModelState,
@@ -22,7 +22,7 @@ import {
  * another. The two budgets may not: they are locked in the order of their names.
  */
 export function createCanonical(pools: Pools, bounds: Bounds): (state: ModelState) => ModelState {
-  const renaming = createRenaming(pools)
+  const renaming = createRenaming(pools, bounds)
   const swap = createSwap(pools)
   const isAlike = areDrainersAlike(bounds)
   return (state) => {
@@ -36,7 +36,7 @@ function areDrainersAlike({ stays: { a, b }, drainers, crashes, isCordonedBefore
   return drainers === 2 && a[0] === a[1] && b[0] === b[1] && crashes[0] === crashes[1] && !isCordonedBefore
 }
 
-function createRenaming(pools: Pools): (state: ModelState) => ModelState {
+function createRenaming(pools: Pools, { ledgerLoss }: Bounds): (state: ModelState) => ModelState {
   const memos = {
     l: new Map<number, Pooled<unknown>>(),
     d: new Map<number, Pooled<unknown>>(),
@@ -54,12 +54,23 @@ function createRenaming(pools: Pools): (state: ModelState) => ModelState {
   }
   return (state) => {
     const { ledger, drainers, budgets, pods, world } = state
-    const mask =
-      ledger.epochs | drainers[0].epochs | drainers[1].epochs | budgets[0].epochs | budgets[1].epochs | world.epochs
+    const { backup } = world.value
+    // A ledger that is made anew begins with 1, so nothing else is counted so.
+    const present =
+      (ledgerLoss === 'wiped' ? 1 : 0) |
+      ledger.epochs |
+      drainers[0].epochs |
+      drainers[1].epochs |
+      budgets[0].epochs |
+      budgets[1].epochs |
+      world.epochs
+    const mask = withNext(withNext(present, ledger.value.nextEpoch), backup?.value.nextEpoch)
     const rank = (epoch: number) => bitsIn(mask & ((1 << (epoch - 1)) - 1)) + 1
-    const next = bitsIn(mask) + 1
-    const counted = remembered('l', ledger, mask, () => pools.ledgers.of(normalLedger(ledger.value, rank, next)))
-    if ((mask & (mask + 1)) === 0) return counted === ledger ? state : { ...state, ledger: counted }
+    const normal = (each: Pooled<Ledger>) =>
+      remembered('l', each, mask, () => pools.ledgers.of(normalLedger(each.value, rank, rank(each.value.nextEpoch))))
+    const counted = normal(ledger)
+    if ((mask & (mask + 1)) === 0 && backup === undefined)
+      return counted === ledger ? state : { ...state, ledger: counted }
     const drainer = (each: Pooled<Drainer>) =>
       each.epochs === 0
         ? each
@@ -81,11 +92,20 @@ function createRenaming(pools: Pools): (state: ModelState) => ModelState {
       budgets: [budget(budgets[0]), budget(budgets[1])],
       pods,
       world:
-        fencer.epoch === 0
+        fencer.epoch === 0 && backup === undefined
           ? world
-          : pools.worlds.of({ ...world.value, fencer: { ...fencer, epoch: rank(fencer.epoch) } }),
+          : pools.worlds.of({
+              ...world.value,
+              fencer: fencer.epoch === 0 ? fencer : { ...fencer, epoch: rank(fencer.epoch) },
+              backup: backup && normal(backup),
+            }),
     }
   }
+}
+
+/** A ledger that is behind gives out epochs below some that are left: then its next one counts among them. */
+function withNext(mask: number, next: number | undefined): number {
+  return next !== undefined && mask >> (next - 1) !== 0 ? mask | epochBit(next) : mask
 }
 
 function bitsIn(mask: number): number {
@@ -94,7 +114,11 @@ function bitsIn(mask: number): number {
   return bits
 }
 
-function normalLedger({ entries, tickets }: Ledger, rank: (epoch: number) => number, nextEpoch: number): Ledger {
+function normalLedger(
+  { entries, tickets, broken }: Ledger,
+  rank: (epoch: number) => number,
+  nextEpoch: number,
+): Ledger {
   const placed = entries.flatMap(({ state, place }) => (state === 'Granted' && place !== undefined ? place.number : []))
   const numbers = [...new Set([...tickets.map(({ number }) => number), ...placed])].sort((a, b) => a - b)
   return {
@@ -106,9 +130,16 @@ function normalLedger({ entries, tickets }: Ledger, rank: (epoch: number) => num
     tickets: [...tickets]
       .sort((one, other) => one.number - other.number)
       .map((ticket) => ({ ...ticket, ...normalPlace(ticket, numbers) })),
-    broken: [],
+    broken: normalBroken(broken),
     appLocks: [],
   }
+}
+
+/** When and how often it was does not matter. */
+function normalBroken(broken: Ledger['broken']): Ledger['broken'] {
+  if (broken.length === 0) return broken
+  const byText = new Map(broken.map((each) => [`${each.key} ${each.formerHolder}`, each]))
+  return [...byText].sort(([one], [other]) => (one < other ? -1 : 1)).map(([, each]) => each)
 }
 
 /** What led to the grant counts no more once something was done under it. */
@@ -170,7 +201,7 @@ function createSwap(pools: Pools): (state: ModelState) => ModelState {
     const first = drainer(drainers[1])
     if (first.id > drainers[0].id) return state
     const ledger = remembered(0, state.ledger, (value) => pools.ledgers.of(swapLedger(value)))
-    const world = remembered(4, state.world, (value) => pools.worlds.of(swapWorld(value)))
+    const world = remembered(4, state.world, (value) => pools.worlds.of(swapWorld(pools, value)))
     const pods = remembered(3, state.pods, ([a0, a1, b0, b1]) => pools.pods.of([a1, a0, b1, b0] satisfies Pods))
     const [a, b] = [swapBudget(budgets[0]), swapBudget(budgets[1])]
     const difference =
@@ -193,15 +224,22 @@ function createSwap(pools: Pools): (state: ModelState) => ModelState {
 }
 
 function swapLedger(ledger: Ledger): Ledger {
-  const { entries, tickets, nextEpoch } = swapNames(ledger)
-  return normalLedger({ ...ledger, entries, tickets }, (epoch) => epoch, nextEpoch)
+  const { entries, tickets, broken, nextEpoch } = swapNames(ledger)
+  return normalLedger({ ...ledger, entries, tickets, broken }, (epoch) => epoch, nextEpoch)
 }
 
-function swapWorld(world: World): World {
+function swapWorld(pools: Pools, world: World): World {
   const [first, second, third] = world.nodes
   const [one, other, fencer] = world.crashesLeft
   const moved = (node: typeof first) => ({ ...node, cordonedBy: swapText(node.cordonedBy) })
-  return { ...world, nodes: [moved(second), moved(first), third], crashesLeft: [other, one, fencer] }
+  const { fates, backup } = world
+  return {
+    ...world,
+    nodes: [moved(second), moved(first), third],
+    crashesLeft: [other, one, fencer],
+    fates: [swapNames(fates[1]), swapNames(fates[0])],
+    backup: backup && pools.ledgers.of(swapLedger(backup.value)),
+  }
 }
 
 function swapText(text: string): string {

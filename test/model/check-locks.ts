@@ -1,4 +1,6 @@
 import { type Exploration, explore } from './explore.ts'
+import { exploreFencing } from './fencing/explore-fencing.ts'
+import { plantedFencingBugs } from './fencing/planted-fencing-bugs.ts'
 import { plantedBugs } from './planted-bugs.ts'
 import { fullScenarios } from './stories.ts'
 
@@ -32,6 +34,11 @@ console.log('\nBugs that are planted to see that they are found:')
 for (const [name, { bounds, parts }] of Object.entries(plantedBugs)) {
   console.log(`\n${name}`)
   hasFailed ||= tell(explore(bounds, { parts })) === 0
+}
+for (const [name, { bounds, parts }] of Object.entries(plantedFencingBugs)) {
+  const { finding } = exploreFencing(bounds, { parts })
+  console.log(`\n${name}\n  ${finding?.what ?? 'nothing'}`)
+  hasFailed ||= finding === undefined
 }
 process.exitCode = hasFailed ? 1 : 0
 

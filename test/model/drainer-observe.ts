@@ -1,13 +1,27 @@
-import { apps, type DrainerIndex, drainerIndexes, holderOf, isOver, podIndex, realParts, requestIds } from './bounds.ts'
+import type { DisruptionStep } from '@cofferdam/product/capabilities/drain-lock/domain/decision.ts'
+import {
+  apps,
+  type DrainerIndex,
+  drainerIndexes,
+  holderOf,
+  isOver,
+  nowMs,
+  podIndex,
+  realParts,
+  requestIds,
+} from './bounds.ts'
 import { isUnlockInVain } from './budget-writes.ts'
 import { mayNotEvict } from './evictions.ts'
+import { readLedger } from './lost-ledger.ts'
 import { type DecidedWork, type Emit, type Model, recordOf, withDrainer } from './model.ts'
-import { ownerLock, snapshotFor } from './observe.ts'
+import { glassOf, ownerLock, snapshotFor } from './observe.ts'
 import { idSpan } from './pool.ts'
-import { type ModelState, type ModelStep, noLimit, type Work } from './state.ts'
+import { touchesAnother } from './remade.ts'
+import { fateText, type ModelState, type ModelStep, nodeText, noLimit, type Work } from './state.ts'
 import { inWords } from './words.ts'
 
 export function emitLook(model: Model, state: ModelState, index: DrainerIndex, emit: Emit): void {
+  if (state.world.value.fates[index].deletion === 'gone') return
   const decided = decide(model, state, index)
   const { process, work, isDown } = state.drainers[index].value
   const isIdle = !isDown && work.steps.length === 0 && isInVain(model, state, index, decided.work)
@@ -43,6 +57,7 @@ function isInVain(model: Model, state: ModelState, index: DrainerIndex, { steps 
 export function areDrainersDone(model: Model, state: ModelState): boolean {
   return drainerIndexes.every((index) => {
     const { work, isDown, record } = state.drainers[index].value
+    if (state.world.value.fates[index].deletion === 'gone') return true
     // A request that nobody has looked at yet may as well be made later.
     const isUntouched = record.value.phase === 'Pending' && hasNothing(state, index)
     if (isDown || (work.steps.length === 0 && isUntouched)) return true
@@ -54,10 +69,11 @@ export function areDrainersDone(model: Model, state: ModelState): boolean {
 function decide(model: Model, state: ModelState, index: DrainerIndex): DecidedWork {
   const last = model.last[index]
   if (last.state === state && last.decided !== undefined) return last.decided
-  const { ledger, drainers, budgets, pods, world } = state
+  const { drainers, budgets, pods, world } = state
   const { record, process } = drainers[index].value
-  const whose = ((record.id * 4 + process * 2 + index) * idSpan + ledger.id) * 64 + podsSeen(model, pods, index)
-  const seen = (budgets[0].id * idSpan + budgets[1].id) * 256 + worldSeen(model, world, index)
+  const ledger = ledgerSeen(model, state)
+  const whose = ((record.id * 4 + process * 2 + index) * idSpan + ledger) * 64 + podsSeen(model, pods, index)
+  const seen = (budgets[0].id * idSpan + budgets[1].id) * 4096 + worldSeen(model, world, index)
   let others = model.decided.get(whose)
   if (others === undefined) {
     others = new Map()
@@ -73,6 +89,13 @@ function decide(model: Model, state: ModelState, index: DrainerIndex): DecidedWo
   return decided
 }
 
+/** By number; the last there can be when the ledger is not known. */
+function ledgerSeen(model: Model, state: ModelState): number {
+  const { ledger, lost } = readLedger(model, state)
+  if (lost.length > 0) return idSpan - 1
+  return ledger === state.ledger.value ? state.ledger.id : model.pools.ledgers.of(ledger).id
+}
+
 function podsSeen({ seen }: Model, { id, value }: ModelState['pods'], index: DrainerIndex): number {
   const known = seen.pods[index][id]
   if (known !== undefined) return known
@@ -84,8 +107,8 @@ function podsSeen({ seen }: Model, { id, value }: ModelState['pods'], index: Dra
 function worldSeen({ seen }: Model, { id, value }: ModelState['world'], index: DrainerIndex): number {
   const known = seen.worlds[index][id]
   if (known !== undefined) return known
-  const { isUp, cordonedBy, boots } = value.nodes[index]
-  const found = seen.worldViews.of(`${isUp}${cordonedBy}${boots}/${value.isDirty.join()}/${value.age}`).id
+  const { nodes, fates, isDirty, age } = value
+  const found = seen.worldViews.of(`${nodeText(nodes[index])}/${isDirty.join()}/${age}/${fateText(fates[index])}`).id
   seen.worlds[index][id] = found
   return found
 }
@@ -100,8 +123,10 @@ function decideAnew(model: Model, state: ModelState, index: DrainerIndex): Decid
   const standing = written?.step === 'record' ? recordOf(model, written.record) : before
   const closing = recordOf(model, decision.record)
   if (closing !== standing) steps.push({ step: 'close', record: decision.record })
-  const begins = decision.steps.some(({ step }) => step === 'take' || step === 'intend')
-  const isLocked = begins && isOwnerPassed(state, index)
+  const { phase } = before.value
+  const hasBegun = phase === 'Draining' || phase === 'Drained' || phase === 'Recovering'
+  const begins = !hasBegun && decision.steps.some(({ step }) => step === 'take' || step === 'intend')
+  const isLocked = begins && !breaksGlass(state, index) && isOwnerPassed(state, index)
   const isWaitingForNothing = steps.length === 0 && !isOver(closing.value.phase) && decision.blockedBy.length === 0
   return {
     work: { steps: steps.map((step) => model.pools.steps.of(step)), isOvertaken: false },
@@ -110,9 +135,23 @@ function decideAnew(model: Model, state: ModelState, index: DrainerIndex): Decid
       ? 'I15 owner: a drain begins on what the owner has locked'
       : isWaitingForNothing
         ? 'named waits: it waits and does not say for what'
-        : undefined,
+        : (goesOnBroken(state, index, decision.steps) ?? touchesAnother(state, index, decision.steps)),
     says: `${decision.reason}; will ${steps.map(inWords).join(', ') || 'do nothing'}`,
   }
+}
+
+function breaksGlass(state: ModelState, index: DrainerIndex): boolean {
+  return (glassOf(state, requestIds[index])?.untilMs ?? 0) > nowMs
+}
+
+/** Whoever had begun and lost a key of it by break-glass stands still. */
+function goesOnBroken(state: ModelState, index: DrainerIndex, steps: readonly DisruptionStep[]): string | undefined {
+  const { world } = state
+  if (!breaksGlass(state, index) && steps.some(({ step }) => step === 'break'))
+    return `I17 break-glass: ${requestIds[index]} breaks keys without leave`
+  if (world.value.fates[index].broken.length === 0) return undefined
+  const found = steps.find(({ step }) => step === 'evict' || step === 'cordon')
+  return found && `I17 break-glass: ${requestIds[index]} goes on without its keys`
 }
 
 /** Whether a pod on the node has a budget that its owner has locked. */

@@ -1,5 +1,7 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { DisruptionStep } from '@cofferdam/product/capabilities/drain-lock/domain/decision.ts'
+import type { LedgerStep } from '@cofferdam/product/capabilities/drain-lock/domain/ledger-step.ts'
+import { blank } from '@cofferdam/product/capabilities/drain-lock/domain/testing/fixture.ts'
 import { entriesOf, type Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
 import {
   apps,
@@ -12,12 +14,24 @@ import {
   podName,
   requestIds,
 } from './bounds.ts'
+import { breaksBadly, withBroken } from './break-glass.ts'
 import { appOf, lockBudget, reserveBudget, unmarkBudget, unreserveBudget } from './budget-writes.ts'
 import { hasNothing } from './drainer-observe.ts'
 import { isAdmitted, passesOwner } from './evictions.ts'
 import { changesBadly } from './invariants.ts'
-import { type Emit, type Model, recordOf, withDrainer, withLedger, withNode, withPod, withWorld } from './model.ts'
-import { type ModelState, type ModelStep, noWork, type Pod, type Work } from './state.ts'
+import { beginsBlindly, readLedger, withRemembered } from './lost-ledger.ts'
+import {
+  type Emit,
+  type Model,
+  recordOf,
+  withDrainer,
+  withFate,
+  withLedger,
+  withNode,
+  withPod,
+  withWorld,
+} from './model.ts'
+import { type ModelState, type ModelStep, nodeText, noWork, type Pod, type Work } from './state.ts'
 import { inWords } from './words.ts'
 
 /**
@@ -87,7 +101,8 @@ export function withoutVoidSteps(model: Model, state: ModelState): ModelState {
 /** A node is cordoned on the very version that was seen: once it has changed, that is refused, and the round ends there. */
 export function withoutVoidCordons(model: Model, before: ModelState, after: ModelState): ModelState {
   return drainerIndexes.reduce((state, index) => {
-    if (before.world.value.nodes[index] === state.world.value.nodes[index]) return state
+    const [was, is] = [before.world.value.nodes[index], state.world.value.nodes[index]]
+    if (was === is || nodeText(was) === nodeText(is)) return state
     return (['work', 'old'] as const).reduce((left, side) => {
       const work = left.drainers[index].value[side]
       const at = work?.steps.findIndex(({ value }) => value.step === 'cordon') ?? -1
@@ -100,6 +115,8 @@ export function withoutVoidCordons(model: Model, before: ModelState, after: Mode
 function isVoid(actor: Actor, { ledger: { value: ledger } }: ModelState, step: ModelStep): boolean {
   if (step.step === 'record' || step.step === 'close') return actor.doing.isOvertaken
   if (step.step !== 'intend' && step.step !== 'release' && step.step !== 'renew') return false
+  // What was put back as it was may be in force again.
+  if (actor.model.bounds.ledgerLoss !== 'never') return false
   const isInForce = entriesOf(ledger, requestIds[actor.index]).some(({ epoch }) => epoch === step.epoch)
   return !isInForce && !ledgerAfter(actor, ledger, step).isDone
 }
@@ -162,6 +179,11 @@ function perform(actor: Actor, state: ModelState, step: ModelStep): Performed {
       return uncordon(actor, state)
     case 'evict':
       return evictNext(actor, state, step)
+    case 'finish': {
+      const record = recordOf(model, { ...blank, phase: 'Rejected' })
+      const next = withDrainer(model, state, index, { record, work: noWork, old: undefined })
+      return { next: withFate(model, next, index, { deletion: 'gone' }), isDone: true }
+    }
     default:
       return changeLedger(actor, state, step)
   }
@@ -221,27 +243,42 @@ function evictNext(actor: Actor, state: ModelState, step: DisruptionStep & { ste
       model.bounds.guard === 'down'
         ? undefined
         : isCurrent
-          ? passesOwner(state, app)
+          ? (passesOwner(state, app, token.requestId) ?? evictsBroken(state, index))
           : 'I2 epochs: evicted under an epoch that is void',
   }
 }
 
-type LedgerStep = DisruptionStep & {
-  step: 'take' | 'queue' | 'adopt' | 'renew' | 'intend' | 'release' | 'step-back' | 'withdraw' | 'break' | 'finish'
+function evictsBroken({ world }: ModelState, index: DrainerIndex): string | undefined {
+  const { broken } = world.value.fates[index]
+  return broken.length === 0 ? undefined : `I17 break-glass: ${requestIds[index]} evicts without its keys`
 }
 
 function changeLedger(actor: Actor, state: ModelState, step: LedgerStep): Performed {
-  const { model } = actor
-  const before = state.ledger.value
+  const { model, index } = actor
+  const { ledger: before, lost } = readLedger(model, state)
+  if (lost.length > 0) return failed(actor, state)
   const { ledger, isDone } = ledgerAfter(actor, before, step)
-  const next = withLedger(model, state, ledger)
-  const requestId = requestIds[actor.index]
-  const violation = changesBadly(before, ledger, {
-    requestId,
-    step: step.step,
-    epoch: 'epoch' in step ? step.epoch : undefined,
-  })
-  return { ...(isDone ? done(actor, next) : failed(actor, next)), violation }
+  const written = ledger === before ? state : withRemembered(model, withLedger(model, state, ledger))
+  const requestId = requestIds[index]
+  if (step.step === 'break') {
+    const next = withBroken(model, written, before, step, requestId)
+    return { ...done(actor, next), violation: breaksBadly(before, ledger, step, requestId) }
+  }
+  const epoch = 'epoch' in step ? step.epoch : undefined
+  const violation =
+    changesBadly(before, ledger, { requestId, step: step.step, epoch }) ??
+    beginsBlindly(state, before, ledger, index) ??
+    reusesEpoch(state, before, ledger, index)
+  return { ...(isDone ? done(actor, written) : failed(actor, written)), violation }
+}
+
+/** No epoch is given out that a process of the request may still act under, or that is on its record or on a budget. */
+function reusesEpoch(state: ModelState, before: Ledger, after: Ledger, index: DrainerIndex): string | undefined {
+  const given = entriesOf(after, requestIds[index])[0]?.epoch ?? 0
+  if (given < before.nextEpoch || given === 0) return undefined
+  const { drainers, budgets } = state
+  const seen = drainers[index].epochs | budgets[0].epochs | budgets[1].epochs
+  return seen >> (given - 1) === 0 ? undefined : 'I2 epochs: an epoch was given out again'
 }
 
 function ledgerAfter(
@@ -280,8 +317,11 @@ function ledgerAfter(
         step.step === 'intend' ? parts.intend(ledger, { ...by, ...step }) : parts[step.step](ledger, epochs)
       return { ledger: changed.ok ? changed.ledger : ledger, isDone: changed.ok }
     }
-    default:
-      throw new Error(`nobody breaks glass here: ${step.step}`)
+    case 'break': {
+      const { keys, by: who, reason } = step
+      const order = { keys, by: who, reason, at: rfc3339(nowMs), sparing: by.requestId }
+      return { ledger: parts.breakLocks(ledger, order), isDone: true }
+    }
   }
 }
 

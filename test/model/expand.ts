@@ -1,3 +1,5 @@
+import type { DisruptionStep } from '@cofferdam/product/capabilities/drain-lock/domain/decision.ts'
+import { isLedgerStep } from '@cofferdam/product/capabilities/drain-lock/domain/ledger-step.ts'
 import { heartbeat } from '@cofferdam/product/capabilities/drain-lock/domain/orphans.ts'
 import type { DisruptionRecord } from '@cofferdam/product/capabilities/drain-lock/domain/snapshot.ts'
 import { blank } from '@cofferdam/product/capabilities/drain-lock/domain/testing/fixture.ts'
@@ -13,6 +15,7 @@ import {
   replicas,
   requestIds,
 } from './bounds.ts'
+import { emitPerson } from './break-glass.ts'
 import { appOf, recount } from './budget-writes.ts'
 import { createCanonical } from './canonical.ts'
 import { emitCrash, emitStep, type Side, withoutVoidCordons, withoutVoidSteps, withRecordWritten } from './drainer.ts'
@@ -20,10 +23,12 @@ import { emitLook } from './drainer-observe.ts'
 import { emitEvictions } from './evictions.ts'
 import { emitFencer, emitKeeper } from './fencer.ts'
 import { emitCount, emitNature, emitOwner, emitTime } from './happenings.ts'
+import { emitLedgerLoss, emitRestore } from './lost-ledger.ts'
 import { createModelOf, type Emit, type Model, type Transition, withWorld } from './model.ts'
 import { idSpan } from './pool.ts'
+import { emitRemadeBudget, emitRemadeNodes } from './remade.ts'
 import { replay, replaysOf } from './replay.ts'
-import { createPools, type ModelState, type ModelStep, noWork, type Pools } from './state.ts'
+import { createPools, type ModelState, type ModelStep, noWork, type Pools, plainFate } from './state.ts'
 
 export interface LockModel {
   readonly bounds: Bounds
@@ -63,11 +68,13 @@ function initialState(bounds: Bounds, pools: Pools): ModelState {
     disrupted: [-1, -1],
     hold: undefined,
     ownerLeft: 0,
+    times: 0,
+    isCounted: true,
   })
   const pod = { state: 'runs', isInFlight: false } as const
-  const node = { isUp: true, cordonedBy: '', boots: 0 }
+  const node = { isUp: true, cordonedBy: '', boots: 0, times: 0, isThere: true }
   return {
-    ledger: pools.ledgers.of(emptyLedger),
+    ledger: pools.ledgers.of(bounds.ledgerLoss === 'wiped' ? { ...emptyLedger, nextEpoch: 2 } : emptyLedger),
     drainers: [drainer('Pending'), drainer(bounds.drainers === 2 ? 'Pending' : 'Completed')],
     budgets: [budget, budget],
     pods: pools.pods.of([pod, pod, pod, pod]),
@@ -79,6 +86,12 @@ function initialState(bounds: Bounds, pools: Pools): ModelState {
       ownerLocksLeft: bounds.ownerLocks,
       evictionsLeft: bounds.evictions,
       crashesLeft: bounds.hasFencer ? bounds.crashes : [bounds.crashes[0], bounds.crashes[1], 0],
+      fates: [plainFate, plainFate],
+      glassesLeft: bounds.glasses,
+      ledgerLossesLeft: bounds.ledgerLoss === 'never' ? 0 : 1,
+      backup: undefined,
+      remadeNodesLeft: bounds.remadeNodes,
+      remadeBudgetsLeft: bounds.remadeBudgets,
     }),
   }
 }
@@ -103,11 +116,18 @@ function expand(model: Model, state: ModelState): Transition[] {
     emitKeeper(model, state, note)
   })
   const mayGo = phaseBits(state, (phase) => phase === 'Drained')
-  replay(told('nature', world.id, pods.id, mayGo), state, emit, (note) => emitNature(model, state, note))
+  replay(told('nature', world.id, pods.id, mayGo), state, emit, (note) => {
+    emitNature(model, state, note)
+    emitRemadeNodes(model, state, note)
+  })
   for (const app of [0, 1] as const) {
     replay(told('count', budgets[app].id, pods.id, app), state, emit, (note) => emitCount(model, state, app, note))
     replay(told('owner', budgets[app].id, world.id, app), state, emit, (note) => emitOwner(model, state, app, note))
+    emitRemadeBudget(model, state, app, emit)
   }
+  emitPerson(model, state, emit)
+  emitLedgerLoss(model, state, emit)
+  emitRestore(model, state, emit)
   emitTime(model, state, emit)
   return found
 }
@@ -120,7 +140,8 @@ function emitNextStep(model: Model, state: ModelState, index: DrainerIndex, side
   const { id, value } = state.drainers[index]
   const step = value[side]?.steps[0]?.value
   if (step === undefined) return
-  if (step.step === 'evict') {
+  const isLedgerLost = model.bounds.ledgerLoss !== 'never' && isLedgerStep(step as DisruptionStep)
+  if (step.step === 'evict' || step.step === 'break' || step.step === 'finish' || isLedgerLost) {
     emitStep(model, state, index, side, emit)
     return
   }

@@ -3,6 +3,7 @@ import { apps, drainerIndexes, fencerId, nodeNames, nowMs, podIndex, podName, ti
 import { recount } from './budget-writes.ts'
 import { areDrainersDone } from './drainer-observe.ts'
 import { isFencerDone } from './fencer.ts'
+import { isRestoreDue } from './lost-ledger.ts'
 import { type Emit, type Model, normal, withBudget, withNode, withPod, withWorld } from './model.ts'
 import type { Pooled } from './pool.ts'
 import type { Budget, Drainer, ModelState, ModelStep, Work } from './state.ts'
@@ -12,7 +13,8 @@ export function emitNature(model: Model, state: ModelState, emit: Emit): void {
   emitPods(model, state, emit)
   emitNodes(model, state, emit)
   const { isDirty, nodes } = state.world.value
-  if (isDirty[0] && nodes[0].isUp && nodes[1].isUp)
+  const isBack = ({ isUp, isThere }: (typeof nodes)[0]) => isUp || !isThere
+  if (isDirty[0] && isBack(nodes[0]) && isBack(nodes[1]))
     emit(() => 'the data of zone-x is in place again', withWorld(model, state, { isDirty: [false, isDirty[1]] }))
   if (isDirty[1] && nodes[2].isUp)
     emit(() => 'the data of zone-y is in place again', withWorld(model, state, { isDirty: [isDirty[0], false] }))
@@ -35,7 +37,12 @@ function emitPods(model: Model, state: ModelState, emit: Emit): void {
       const index = podIndex(app, node)
       const name = podName(app, node)
       const is = state.pods.value[index]?.state
-      const { isUp } = state.world.value.nodes[node]
+      const { isUp, isThere } = state.world.value.nodes[node]
+      if (!isThere && (is === 'fails' || is === 'leaves'))
+        emit(
+          () => `${name} is collected, for its node is gone`,
+          withPod(model, state, index, { state: 'missing', isInFlight: false }),
+        )
       if (is === 'leaves' && isUp)
         emit(() => `${name} is gone`, withPod(model, state, index, { state: 'missing', isInFlight: false }))
       if (is === 'missing')
@@ -62,8 +69,9 @@ function emitNodes(model: Model, state: ModelState, emit: Emit): void {
     }
   }
   for (const node of [0, 1, 2] as const) {
-    const { isUp, boots } = nodes[node]
-    if (!isUp) emit(() => `${nodeNames[node]} is back`, withNode(model, state, node, { isUp: true, boots: boots + 1 }))
+    const { isUp, boots, isThere } = nodes[node]
+    if (!isUp && isThere)
+      emit(() => `${nodeNames[node]} is back`, withNode(model, state, node, { isUp: true, boots: boots + 1 }))
   }
 }
 
@@ -86,6 +94,7 @@ export function emitOwner(model: Model, state: ModelState, app: 0 | 1, emit: Emi
 function isTimeFree(model: Model, state: ModelState): boolean {
   if (state.pods.value.some(({ isInFlight }) => isInFlight)) return false
   if (recount(model, state, 0) !== state || recount(model, state, 1) !== state) return false
+  if (isRestoreDue(model, state)) return false
   return isFencerDone(state) && areDrainersDone(model, state)
 }
 

@@ -2,7 +2,8 @@ import { doAnyConflict, doClaimsConflict } from '@cofferdam/product/ledger/rules
 import { entriesOf, type Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
 import { isInLine } from '@cofferdam/product/ledger/rules/queue.ts'
 import {
-  budgetReferences,
+  apps,
+  budgetReference,
   desiredHealthy,
   drainerIndexes,
   fencerId,
@@ -104,17 +105,31 @@ function stayingApps({ drainers, pods }: ModelState, index: 0 | 1): (0 | 1)[] {
   })
 }
 
-function holds(ledger: Ledger, requestId: string, key: string): boolean {
-  return ledger.entries.some((entry) => entry.requestId === requestId && entry.key === key && entry.state !== 'Granted')
+function holds(state: ModelState, requestId: string, key: string): boolean {
+  const { entries } = state.ledger.value
+  const isHeld = entries.some(
+    (entry) => entry.requestId === requestId && entry.key === key && entry.state !== 'Granted',
+  )
+  return isHeld || isBroken(state, requestId, key)
 }
 
 function budgetKeyOf(app: 0 | 1): string {
-  const { namespace, name } = budgetReferences[app]
-  return `pdb/${namespace}/${name}`
+  return `pdb/shop/${apps[app]}`
+}
+
+/** Break-glass took it from whoever had begun: a person answers for what comes of it. */
+function isBroken({ world }: ModelState, requestId: string, key: string): boolean {
+  const index = requestIds.findIndex((id) => id === requestId)
+  return world.value.fates[index]?.broken.includes(key) === true
+}
+
+/** The ledger was lost, and does not know yet what the request does. */
+function isForgotten({ world }: ModelState, index: 0 | 1): boolean {
+  return world.value.fates[index].forgotten !== 'no'
 }
 
 /*
- * I2, I9, I11, I12 and I14 to I16 are about what is done and not about what is: they are held against every step, above and beside the
+ * I2, I9, I11, I12 and I14 to I19 are about what is done and not about what is: they are held against every step, above and beside the
  * steps themselves. I10 is I4 with the guard down: what is reserved keeps the budget without anybody's help.
  */
 export const invariants: readonly Invariant[] = [
@@ -135,14 +150,17 @@ export const invariants: readonly Invariant[] = [
       drainerIndexes.every((index) => {
         const { value } = state.ledger
         const requestId = requestIds[index]
-        if (!isActing(value, requestId)) return true
+        const { phase } = state.drainers[index].value.record.value
+        if (!isActing(value, requestId) || isForgotten(state, index)) return true
         const entries = entriesOf(value, requestId)
         const [first] = entries
         return (
           entries.every(({ epoch, state: is }) => epoch === first?.epoch && is !== 'Granted') &&
-          holds(value, requestId, `node/node-${index}`) &&
-          holds(value, requestId, storageKey) &&
-          stayingApps(state, index).every((app) => holds(value, requestId, budgetKeyOf(app)))
+          holds(state, requestId, `node/node-${index}`) &&
+          holds(state, requestId, storageKey) &&
+          (phase === 'Recovering' ||
+            isOver(phase) ||
+            stayingApps(state, index).every((app) => holds(state, requestId, budgetKeyOf(app))))
         )
       }),
   },
@@ -151,6 +169,7 @@ export const invariants: readonly Invariant[] = [
     harm: 'An application has fewer replicas than its budget wants.',
     holds: (state) =>
       ([0, 1] as const).every((app) => {
+        if (requestIds.some((id) => isBroken(state, id, budgetKeyOf(app)))) return true
         let left = 0
         for (const index of drainerIndexes) {
           const pod = state.pods.value[podIndex(app, index)]
@@ -176,16 +195,18 @@ export const invariants: readonly Invariant[] = [
       const areDrainsCovered = drainerIndexes.every((index) => {
         const requestId = requestIds[index]
         const { phase } = state.drainers[index].value.record.value
-        if (nodes[index].isUp && phase !== 'Drained') return true
+        const { isUp, isThere } = nodes[index]
+        if (isForgotten(state, index) || ((isUp || !isThere) && phase !== 'Drained')) return true
         return (
-          holds(ledger, requestId, `node/node-${index}`) &&
-          holds(ledger, requestId, storageKey) &&
-          stayingApps(state, index).every((app) => holds(ledger, requestId, budgetKeyOf(app)))
+          holds(state, requestId, `node/node-${index}`) &&
+          holds(state, requestId, storageKey) &&
+          stayingApps(state, index).every((app) => holds(state, requestId, budgetKeyOf(app)))
         )
       })
       const heldIn = (zone: string) => ledger.entries.some(({ key, scope }) => key === storageKey && scope === zone)
-      const isStorageCovered = (!isDirty[0] || heldIn('zone-x')) && (!isDirty[1] || heldIn('zone-y'))
-      return areDrainsCovered && isStorageCovered && (nodes[2].isUp || holds(ledger, fencerId, 'node/node-2'))
+      const isUnknown = isForgotten(state, 0) || isForgotten(state, 1)
+      const isStorageCovered = isUnknown || ((!isDirty[0] || heldIn('zone-x')) && (!isDirty[1] || heldIn('zone-y')))
+      return areDrainsCovered && isStorageCovered && (nodes[2].isUp || holds(state, fencerId, 'node/node-2'))
     },
   },
   {
@@ -195,8 +216,9 @@ export const invariants: readonly Invariant[] = [
       drainerIndexes.every((index) =>
         stayingApps(state, index).every(
           (app) =>
+            isForgotten(state, index) ||
             state.pods.value[podIndex(app, index)]?.state !== 'fails' ||
-            holds(state.ledger.value, requestIds[index], budgetKeyOf(app)),
+            holds(state, requestIds[index], budgetKeyOf(app)),
         ),
       ),
   },
@@ -210,12 +232,12 @@ export const invariants: readonly Invariant[] = [
     name: 'I8 locks on record',
     harm: 'A lock is left behind that nobody remembers to give back.',
     holds: ({ budgets, drainers }) =>
-      budgets.every(({ value: { hold } }, app) =>
-        drainerIndexes.every(
-          (index) =>
-            hold?.requestId !== requestIds[index] ||
-            drainers[index].value.record.value.lockedBudgets.some(({ uid }) => uid === budgetReferences[app]?.uid),
-        ),
+      budgets.every(({ value: { hold, times } }, app) =>
+        drainerIndexes.every((index) => {
+          if (hold?.requestId !== requestIds[index]) return true
+          const { uid } = budgetReference(app as 0 | 1, times)
+          return drainers[index].value.record.value.lockedBudgets.some((budget) => budget.uid === uid)
+        }),
       ),
   },
 ]

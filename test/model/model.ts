@@ -1,9 +1,10 @@
 import type { BudgetFacts, DisruptionRecord } from '@cofferdam/product/capabilities/drain-lock/domain/snapshot.ts'
 import type { Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
+import type { RecalledLedger } from '@cofferdam/product/ledger/rules/lost-holds.ts'
 import type { Bounds, DrainerIndex, Parts } from './bounds.ts'
 import { createPool, type Pool, type Pooled } from './pool.ts'
 import type { Patch } from './replay.ts'
-import type { Budget, Drainer, ModelNode, ModelState, Pod, Pools, Work, World } from './state.ts'
+import type { Budget, Drainer, Fate, ModelNode, ModelState, Pod, Pools, Work, World } from './state.ts'
 
 /** What can happen next. */
 export interface Transition {
@@ -37,6 +38,7 @@ export interface Model {
   }
   readonly replays: Map<string, Map<number, readonly Patch[]>>
   readonly admitted: Map<string, boolean>
+  readonly recalled: Map<string, RecalledLedger>
   /** As they are after a tick, by number. */
   readonly aged: { readonly drainers: Pooled<Drainer>[]; readonly budgets: Pooled<Budget>[] }
   /** What is seen of a budget, by application and number. */
@@ -74,6 +76,7 @@ export function createModelOf(bounds: Bounds, parts: Parts, pools: Pools): Model
     },
     replays: new Map(),
     admitted: new Map(),
+    recalled: new Map(),
     aged: { drainers: [], budgets: [] },
     facts: [[], []],
     counted: [new Map(), new Map()],
@@ -135,6 +138,18 @@ export function withNode(
   const [first, second, third] = state.world.value.nodes
   const put = (at: number, node: ModelNode): ModelNode => (at === index ? { ...node, ...change } : node)
   return withWorld(model, state, { nodes: [put(0, first), put(1, second), put(2, third)], ...more })
+}
+
+export function withFate(
+  model: Model,
+  state: ModelState,
+  index: DrainerIndex,
+  change: Partial<Fate>,
+  more: Partial<World> = {},
+): ModelState {
+  const [first, second] = state.world.value.fates
+  const put = (at: number, fate: Fate): Fate => (at === index ? { ...fate, ...change } : fate)
+  return withWorld(model, state, { fates: [put(0, first), put(1, second)], ...more })
 }
 
 export function recordOf(model: Model, record: DisruptionRecord): Pooled<DisruptionRecord> {

@@ -5,16 +5,18 @@ import type {
   PodFacts,
 } from '@cofferdam/product/capabilities/drain-lock/domain/snapshot.ts'
 import type { AppLock } from '@cofferdam/product/ledger/rules/app-lock.ts'
-import { known } from '@cofferdam/product/shared/observed.ts'
+import type { BreakGlass } from '@cofferdam/product/ledger/rules/break-glass.ts'
+import { known, unknown } from '@cofferdam/product/shared/observed.ts'
 import type { StorageFacts } from '@cofferdam/product/shared/storage-facts.ts'
 import {
   apps,
   type Bounds,
-  budgetReferences,
+  budgetReference,
   type DrainerIndex,
   desiredHealthy,
   holderOf,
   nodeNames,
+  nodeUid,
   nowMs,
   type Parts,
   podIndex,
@@ -27,6 +29,7 @@ import {
   ttl,
   zones,
 } from './bounds.ts'
+import { readLedger } from './lost-ledger.ts'
 import type { Model } from './model.ts'
 import type { Pooled } from './pool.ts'
 import type { Budget, ModelState, World } from './state.ts'
@@ -37,8 +40,9 @@ const hourMs = 3_600_000
 export function snapshotFor(model: Model, state: ModelState, index: DrainerIndex): DisruptionSnapshot {
   const { parts, bounds } = model
   const { record, process } = state.drainers[index].value
-  const { nodes, age } = state.world.value
+  const { nodes, age, fates } = state.world.value
   const node = nodes[index]
+  const { ledger, lost } = readLedger(model, state)
   return {
     nowMs,
     holder: holderOf(index, process),
@@ -54,28 +58,37 @@ export function snapshotFor(model: Model, state: ModelState, index: DrainerIndex
       createdMs: nowMs,
       fallbackAfterMs: age >= 1 ? 0 : hourMs,
       deadlineMs: age >= 2 ? nowMs : nowMs + hourMs,
-      isCancelled: false,
-      breakGlass: undefined,
+      isCancelled: fates[index].deletion !== 'no',
+      breakGlass: glassOf(state, requestIds[index]),
       record: record.value,
     },
-    node: {
-      name: nodeNames[index],
-      uid: nodeNames[index],
-      bootID: `boot${node.boots}`,
-      isReady: node.isUp,
-      isCordoned: node.cordonedBy !== '',
-      shutdownGraceSeconds: undefined,
-    },
+    node: node.isThere
+      ? {
+          name: nodeNames[index],
+          uid: nodeUid(index, node.times),
+          bootID: `boot${node.boots}`,
+          isReady: node.isUp,
+          isCordoned: node.cordonedBy !== '',
+          shutdownGraceSeconds: undefined,
+        }
+      : undefined,
     pods: podsOn(bounds, state, index),
     limits: { known: true, value: [] },
     budgets: [budgetSeen(model, state.budgets[0], 0), budgetSeen(model, state.budgets[1], 1)],
-    ledger: known(state.ledger.value),
+    ledger: lost.length === 0 ? known(ledger) : unknown('the ledger has forgotten what is under way'),
     storage: [storageFacts(state.world.value, index)],
     settings: parts.settings,
   }
 }
 
-function podsOn({ stays }: Bounds, { pods }: ModelState, index: DrainerIndex): PodFacts[] {
+export function glassOf({ world }: ModelState, requestId: string | undefined): BreakGlass | undefined {
+  const index = requestIds.findIndex((id) => id === requestId)
+  const glass = world.value.fates[index]?.glass ?? 'off'
+  if (glass === 'off') return undefined
+  return { by: 'carol', reason: 'fire', untilMs: glass === 'on' ? nowMs + hourMs : nowMs - hourMs }
+}
+
+function podsOn({ stays }: Bounds, { pods, budgets }: ModelState, index: DrainerIndex): PodFacts[] {
   const found: PodFacts[] = []
   for (const [app, name] of apps.entries()) {
     const pod = pods.value[podIndex(app, index)]
@@ -90,7 +103,7 @@ function podsOn({ stays }: Bounds, { pods }: ModelState, index: DrainerIndex): P
       wantsToStay: stays[name][index],
       toleratesMs: Number.POSITIVE_INFINITY,
       losses: [],
-      budgetUids: [name],
+      budgetUids: [budgetReference(app as 0 | 1, budgets[app as 0 | 1].value.times).uid],
     })
   }
   return found
@@ -107,9 +120,9 @@ function budgetFacts(parts: Parts, budget: Budget, app: 0 | 1): BudgetFacts {
   const until: Record<string, number> = {}
   for (const [node, left] of disrupted.entries()) if (left >= 0) until[podName(app, node)] = nowMs + left * tickMs
   return {
-    ...budgetReferences[app],
+    ...budgetReference(app, budget.times),
     resourceVersion: '',
-    isCounted: true,
+    isCounted: budget.isCounted,
     disruptionsAllowed: allowed,
     currentHealthy: healthy,
     desiredHealthy,

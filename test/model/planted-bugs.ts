@@ -1,18 +1,10 @@
 import type { DisruptionStep } from '@cofferdam/product/capabilities/drain-lock/domain/decision.ts'
-import type {
-  DisruptionRecord,
-  DisruptionSnapshot,
-} from '@cofferdam/product/capabilities/drain-lock/domain/snapshot.ts'
 import { entriesOf, type GrantRequest, grant, type Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
 import { known } from '@cofferdam/product/shared/observed.ts'
-import { type Bounds, type Parts, realParts } from './bounds.ts'
+import { type Bounds, realParts } from './bounds.ts'
+import { plantedAccidents } from './planted-accidents.ts'
+import { decideOn, decideWith, type PlantedBug } from './planted-bug.ts'
 import { crossedDrains, kubectlBeside, oneDrain, silentFencer, stalledDrain } from './stories.ts'
-
-/** A mistake that is easily made, in place of the code that runs, and the story in which it does harm. */
-export interface PlantedBug {
-  readonly parts: Parts
-  readonly bounds: Bounds
-}
 
 /** Two drains that have nothing in common but the failure domain, and evict everything. */
 const plainDrains: Bounds = {
@@ -368,20 +360,8 @@ export const plantedBugs = {
     },
     bounds: { ...stalledDrain, stays: { a: [false, false], b: [false, false] } },
   },
+  ...plantedAccidents,
 } satisfies Record<string, PlantedBug>
-
-function decideWith(
-  change: (steps: readonly DisruptionStep[], record: DisruptionRecord) => readonly DisruptionStep[],
-): Parts['decideDisruption'] {
-  return (snapshot) => {
-    const decision = realParts.decideDisruption(snapshot)
-    return { ...decision, steps: change(decision.steps, decision.record) }
-  }
-}
-
-function decideOn(change: (seen: DisruptionSnapshot) => DisruptionSnapshot): Parts['decideDisruption'] {
-  return (snapshot) => realParts.decideDisruption(change(snapshot))
-}
 
 function epochOf(ledger: Ledger, { requestId, epoch }: { requestId: string; epoch: number }): number {
   return entriesOf(ledger, requestId)[0]?.epoch ?? epoch

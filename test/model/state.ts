@@ -46,6 +46,10 @@ export interface Budget {
   readonly hold: { readonly requestId: string; readonly epoch: number; readonly left: number } | undefined
   /** Ticks that the owner's lock lasts. */
   readonly ownerLeft: number
+  /** How often it was made again. */
+  readonly times: number
+  /** The disruption controller has counted it since it was made. */
+  readonly isCounted: boolean
 }
 
 /** Runs, does not run, is being deleted, is gone and not replaced, runs elsewhere. */
@@ -62,6 +66,10 @@ export interface ModelNode {
   /** For whom; '' when it is open. */
   readonly cordonedBy: string
   readonly boots: number
+  /** How often it was made again. */
+  readonly times: number
+  /** False: somebody deleted it. */
+  readonly isThere: boolean
 }
 
 export type FencerAt = 'idle' | 'cordoned' | 'acting' | 'fenced' | 'done'
@@ -74,6 +82,21 @@ export interface Fencer {
   readonly unchanged: number
 }
 
+/** `gone`: so is its object. */
+export type Deletion = 'no' | 'asked' | 'gone'
+
+/** `lost`: keys under which it acts are not in the ledger. `demoted`: the ledger says that it has not begun. */
+export type Forgotten = 'no' | 'lost' | 'demoted'
+
+/** What persons and accidents have done to one request. */
+export interface Fate {
+  readonly glass: 'off' | 'on' | 'past'
+  /** What break-glass took from it after it had begun. */
+  readonly broken: readonly string[]
+  readonly deletion: Deletion
+  readonly forgotten: Forgotten
+}
+
 export interface World {
   readonly nodes: readonly [ModelNode, ModelNode, ModelNode]
   /** By failure domain: data is being put in place again. */
@@ -84,6 +107,13 @@ export interface World {
   readonly ownerLocksLeft: number
   readonly evictionsLeft: number
   readonly crashesLeft: readonly [number, number, number]
+  readonly fates: readonly [Fate, Fate]
+  readonly glassesLeft: number
+  readonly ledgerLossesLeft: number
+  /** The ledger as it was at an earlier time. */
+  readonly backup: Pooled<Ledger> | undefined
+  readonly remadeNodesLeft: number
+  readonly remadeBudgetsLeft: number
 }
 
 /** a-0, a-1, b-0, b-1 */
@@ -121,33 +151,47 @@ export function createPools(): Pools {
       ({ record, work, old }) => record.epochs | workEpochs(work) | (old === undefined ? 0 : workEpochs(old)),
     ),
     budgets: createPool(
-      ({ allowed, healthy, disrupted, hold, ownerLeft }) =>
-        `${allowed}/${healthy}/${disrupted.join()}/${hold === undefined ? '' : `${hold.requestId}.${hold.epoch}.${hold.left}`}/${ownerLeft}`,
+      ({ allowed, healthy, disrupted, hold, ownerLeft, times, isCounted }) =>
+        `${allowed}/${healthy}/${disrupted.join()}/${hold === undefined ? '' : `${hold.requestId}.${hold.epoch}.${hold.left}`}/${ownerLeft}/${times}${isCounted}`,
       ({ hold }) => epochBit(hold?.epoch),
     ),
     pods: createPool((pods) => pods.map(({ state, isInFlight }) => `${state}${isInFlight ? '!' : ''}`).join('/')),
-    worlds: createPool(
-      ({ nodes, isDirty, age, fencer, ownerLocksLeft, evictionsLeft, crashesLeft }) =>
-        `${nodes.map((node) => `${node.isUp}${node.cordonedBy}${node.boots}`).join()}/${isDirty.join()}/${age}/${fencer.at}.${fencer.epoch}.${fencer.isSilent}.${fencer.unchanged}/${ownerLocksLeft}/${evictionsLeft}/${crashesLeft.join()}`,
-      ({ fencer }) => epochBit(fencer.epoch),
-    ),
+    worlds: createPool(worldKey, ({ fencer, backup }) => epochBit(fencer.epoch) | (backup?.epochs ?? 0)),
   }
 }
 
-function ledgerKey({ nextEpoch, entries, tickets }: Ledger): string {
+function worldKey(world: World): string {
+  const { nodes, isDirty, age, fencer, ownerLocksLeft, evictionsLeft, crashesLeft, fates, backup } = world
+  const places = nodes.map(nodeText).join()
+  const fence = `${fencer.at}.${fencer.epoch}.${fencer.isSilent}.${fencer.unchanged}`
+  const left = `${ownerLocksLeft}/${evictionsLeft}/${crashesLeft.join()}`
+  const more = `${world.glassesLeft}/${world.ledgerLossesLeft}/${world.remadeNodesLeft}/${world.remadeBudgetsLeft}`
+  return `${places}/${isDirty.join()}/${age}/${fence}/${left}/${more}/${fates.map(fateText).join()}/${backup?.id ?? ''}`
+}
+
+export function nodeText({ isUp, cordonedBy, boots, times, isThere }: ModelNode): string {
+  return `${isUp}${cordonedBy}${boots}${times}${isThere}`
+}
+
+export function fateText({ glass, broken, deletion, forgotten }: Fate): string {
+  return `${glass}.${broken.join('+')}.${deletion}.${forgotten}`
+}
+
+function ledgerKey({ nextEpoch, entries, tickets, broken }: Ledger): string {
   const held = entries.map(
-    ({ key, holder, epoch, state, scope, bootID, place }) =>
-      `${key}.${holder}.${epoch}.${state}.${scope}.${bootID ?? ''}.${place?.number ?? ''}.${place?.overtaken ?? 0}`,
+    ({ key, uid, holder, epoch, state, scope, bootID, place }) =>
+      `${key}.${uid}.${holder}.${epoch}.${state}.${scope}.${bootID ?? ''}.${place?.number ?? ''}.${place?.overtaken ?? 0}`,
   )
   const wanted = tickets.map(
     ({ number, holder, claims, aside, overtaken }) =>
       `${number}.${holder}.${aside ?? ''}.${overtaken ?? 0}.${claims.map(({ key }) => key).join()}`,
   )
-  return `${nextEpoch}/${held.join(';')}/${wanted.join(';')}`
+  const taken = broken.map(({ key, formerHolder }) => `${key}.${formerHolder}`)
+  return `${nextEpoch}/${held.join(';')}/${wanted.join(';')}/${taken.join(';')}`
 }
 
 function recordKey(record: DisruptionRecord): string {
-  const names = (references: readonly { readonly name: string }[]) => references.map(({ name }) => name).join()
+  const names = (references: readonly { readonly uid: string }[]) => references.map(({ uid }) => uid).join()
   const { phase, epoch, lockedBudgets, skippedPods, evictedPods, hasFallenBack, lockedAtMs } = record
   const { nodeUid, bootIDBefore, bootIDAfter, cordonedBy } = record
   return `${phase}/${epoch ?? ''}/${names(lockedBudgets)}/${names(skippedPods)}/${names(evictedPods)}/${hasFallenBack}/${lockedAtMs ?? ''}/${nodeUid ?? ''}/${bootIDBefore ?? ''}/${bootIDAfter ?? ''}/${cordonedBy ?? ''}`
@@ -156,20 +200,22 @@ function recordKey(record: DisruptionRecord): string {
 function stepKey(step: ModelStep): string {
   switch (step.step) {
     case 'take':
-      return `take/${step.claims.map(({ key, scope }) => `${key}.${scope}`).join()}`
+      return `take/${step.claims.map(({ key, uid, scope }) => `${key}.${uid}.${scope}`).join()}`
     case 'queue':
       return `queue/${step.aside ?? ''}/${step.claims.map(({ key, scope }) => `${key}.${scope}`).join()}`
+    case 'break':
+      return `break/${step.keys.join()}`
     case 'step-back':
       return `step-back/${step.aside ?? ''}/${step.epoch}`
     case 'record':
     case 'close':
       return `${step.step}/${recordKey(step.record)}`
     case 'lock':
-      return `lock/${step.budget.name}/${step.pods.join()}/${step.untilMs}/${step.epoch}`
+      return `lock/${step.budget.uid}/${step.pods.join()}/${step.untilMs}/${step.epoch}`
     case 'reserve':
       return `reserve ${stepKey(step.of)}`
     case 'unlock':
-      return `unlock/${step.budget.name}/${step.upTo}`
+      return `unlock/${step.budget.uid}/${step.upTo}`
     case 'unmark':
       return `unmark ${stepKey(step.of)}`
     case 'intend':
@@ -203,6 +249,8 @@ function workEpochs({ steps }: Work): number {
   for (const step of steps) epochs |= step.epochs
   return epochs
 }
+
+export const plainFate: Fate = { glass: 'off', broken: [], deletion: 'no', forgotten: 'no' }
 
 export const noWork: Work = { steps: [], isOvertaken: false }
 

@@ -17,6 +17,10 @@ export const crossedDrains: Bounds = {
   guard: 'up',
   isCordonedBefore: false,
   mayGiveBack: false,
+  glasses: 0,
+  ledgerLoss: 'never',
+  remadeNodes: 0,
+  remadeBudgets: 0,
 }
 
 export const oneDrain: Bounds = { ...crossedDrains, name: 'one drain', drainers: 1 }
@@ -45,6 +49,45 @@ export const kubectlBeside: Bounds = {
   evictions: 1,
 }
 
+/** Counted at once: whose count lags is the matter of other stories. */
+export const brokenGlass: Bounds = {
+  ...crossedDrains,
+  name: 'two drains, and somebody who breaks glass for one of them',
+  isCountPrompt: true,
+  glasses: 1,
+}
+
+export const wipedLedger: Bounds = {
+  ...crossedDrains,
+  name: 'two drains, and a ledger that is deleted',
+  isCountPrompt: true,
+  ledgerLoss: 'wiped',
+}
+
+export const restoredLedger: Bounds = {
+  ...crossedDrains,
+  name: 'a drain, and a ledger that is put back as it was',
+  drainers: 1,
+  isCountPrompt: true,
+  ledgerLoss: 'restored',
+}
+
+export const remadeNode: Bounds = {
+  ...crossedDrains,
+  name: 'a drain whose node is made again',
+  drainers: 1,
+  remadeNodes: 1,
+}
+
+export const remadeBudget: Bounds = {
+  ...crossedDrains,
+  name: 'a drain whose budget is made again, and somebody with kubectl',
+  drainers: 1,
+  evictions: 1,
+  isCountPrompt: true,
+  remadeBudgets: 1,
+}
+
 /** Small enough for every test run; together they meet every actor, and every fault once. */
 export const smallScenarios: readonly Bounds[] = [
   crossedDrains,
@@ -67,6 +110,11 @@ export const smallScenarios: readonly Bounds[] = [
     isCordonedBefore: true,
     mayGiveBack: true,
   },
+  brokenGlass,
+  wipedLedger,
+  restoredLedger,
+  remadeNode,
+  remadeBudget,
 ]
 
 /** 3 nodes, 2 budgets, 2 drains, 1 owner, 1 fencer, a time to live of 3 ticks, and each of them crashes once. */
@@ -82,6 +130,7 @@ export const everybody: Bounds = {
 /** After everybody at once: what there is no room for beside them, each with all that it touches. */
 export const fullScenarios: readonly Bounds[] = [
   everybody,
+  { ...restoredLedger, name: 'a drain, an owner, and a ledger that is put back as it was', ownerLocks: 1 },
   { ...crossedDrains, name: 'two drains, one crash each, counts that lag', crashes: [1, 1, 0] },
   { ...crossedDrains, name: 'two drains, kubectl, deadlines, counts that lag', evictions: 1, lastAge: 2 },
   { ...crossedDrains, name: 'two drains, kubectl, deadlines, the guard down', evictions: 1, lastAge: 2, guard: 'down' },

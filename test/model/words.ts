@@ -19,6 +19,8 @@ export function inWords(step: ModelStep): string {
       return `give back what is reserved in budget ${step.budget.name}`
     case 'unmark':
       return `unmark budget ${step.of.budget.name}`
+    case 'break':
+      return `break ${step.keys.join(' and ')}`
     case 'evict':
       return `ask to evict ${step.pods.map(({ name }) => name).join(', ')} under epoch ${step.epoch}`
     case 'intend':

@@ -87,6 +87,15 @@ describe('what was lost', () => {
     expect(entriesOf(restored, 'R1')).toHaveLength(2)
   })
 
+  it('belongs to the later of two records: the earlier one had released it, and its node would go with nothing held', () => {
+    const later = { ...record, requestId: 'R2', name: 'reboot-b', epoch: 8, claims: [claim('pdb/shop/web')] }
+    const restored = restoreHolds(emptyLedger, [record, later], now)
+    expect(restored.entries.map(({ key, requestId }) => [key, requestId])).toEqual([
+      ['pdb/shop/web', 'R2'],
+      ['node/a', 'R1'],
+    ])
+  })
+
   it('leaves a key to whoever has acted on it meanwhile: the ledger never contradicts itself', () => {
     const begun = intend(take(emptyLedger, 'R2', claim('pdb/shop/web')), { requestId: 'R2', epoch: 1 })
     if (!begun.ok) throw new Error(begun.why)

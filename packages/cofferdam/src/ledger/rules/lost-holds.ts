@@ -33,6 +33,30 @@ export function parseActedRecord({ metadata, spec, status = {} }: NodeDisruption
   }
 }
 
+/** A stored ledger, held against what is on record of the epochs that it gave out. */
+export interface RecalledLedger {
+  /** With an epoch above all that were ever seen. */
+  readonly ledger: Ledger
+  /** The stored one is behind epochs that were given out: it was deleted, or put back as it once was. */
+  readonly isBehind: boolean
+  /** What has been done and is not in it; nothing may be granted before it is. */
+  readonly lost: readonly ActedRecord[]
+}
+
+export function recallLedger(
+  ledger: Ledger,
+  { epochs, disruptions }: { readonly epochs: readonly number[]; readonly disruptions: readonly NodeDisruption[] },
+): RecalledLedger {
+  const raised = raiseAbove(ledger, [...epochs, ...disruptions.map(({ status }) => status?.epoch ?? 0)])
+  const isBehind = raised !== ledger
+  const acted = disruptions.map(parseActedRecord).filter((record) => record !== undefined)
+  return { ledger: raised, isBehind, lost: isBehind ? findLostHolds(raised, acted) : [] }
+}
+
+export function raiseAbove(ledger: Ledger, epochs: readonly number[]): Ledger {
+  return epochs.reduce((raised, epoch) => raiseEpoch(raised, epoch), ledger)
+}
+
 /** Which of them the ledger has forgotten. To be asked only of a ledger that is behind the epochs of the records. */
 export function findLostHolds(ledger: Ledger, records: readonly ActedRecord[]): readonly ActedRecord[] {
   return records.filter(({ requestId }) => entriesOf(ledger, requestId).length === 0)
@@ -43,10 +67,13 @@ export function findLostHolds(ledger: Ledger, records: readonly ActedRecord[]): 
  * has ended.
  *
  * Guarantees: no epoch of a record is given out again; whoever was granted one of the keys meanwhile and has not acted loses
- * everything; whoever has acted meanwhile keeps it, for the key cannot have two holders.
+ * everything; whoever has acted meanwhile keeps it, for the key cannot have two holders. Of two records that claim the same key the
+ * later one has it: the earlier one had released it, and had not come to say so.
  */
 export function restoreHolds(ledger: Ledger, lost: readonly ActedRecord[], now: string): Ledger {
-  return lost.reduce((before, record) => restoreHold(before, record, now), ledger)
+  return [...lost]
+    .sort((a, b) => b.epoch - a.epoch)
+    .reduce<Ledger>((before, record) => restoreHold(before, record, now), ledger)
 }
 
 function restoreHold(ledger: Ledger, { requestId, name, epoch, bootID, claims }: ActedRecord, now: string): Ledger {

@@ -10,8 +10,8 @@ import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
 import { type Observed, unknown } from '../../shared/observed.ts'
 import type { Permission } from '../../shared/permission.ts'
 import type { Claim } from '../rules/claim.ts'
-import { type Ledger, raiseEpoch } from '../rules/ledger.ts'
-import { type ActedRecord, findLostHolds, parseActedRecord, restoreHolds } from '../rules/lost-holds.ts'
+import type { Ledger } from '../rules/ledger.ts'
+import { type ActedRecord, type RecalledLedger, raiseAbove, recallLedger, restoreHolds } from '../rules/lost-holds.ts'
 import { ledgerStatus, parseLedger } from '../rules/parse-ledger.ts'
 
 export const ledgerPermissions: readonly Permission[] = [
@@ -56,13 +56,8 @@ export interface LedgerStep<T> {
   readonly value: T
 }
 
-interface Loaded {
+interface Loaded extends RecalledLedger {
   readonly object: DisruptionLedger | undefined
-  /** With an epoch above all that were ever seen. */
-  readonly ledger: Ledger
-  readonly lost: readonly ActedRecord[]
-  /** The stored ledger is behind epochs that were given out. */
-  readonly isBehind: boolean
 }
 
 const mostConflicts = 20
@@ -87,11 +82,7 @@ export function createLedgerStore({ api, clock, highestEpoch = () => 0 }: Ledger
       highestGiven = ledger.nextEpoch - 1
       return { object, ledger, lost: [], isBehind: false }
     }
-    const disruptions = await listDisruptions(signal)
-    const raised = raiseAbove(ledger, [...seen, ...disruptions.map(({ status }) => status?.epoch ?? 0)])
-    const acted = disruptions.map(parseActedRecord).filter((record) => record !== undefined)
-    const isBehind = raised !== ledger
-    return { object, ledger: raised, lost: isBehind ? findLostHolds(raised, acted) : [], isBehind }
+    return { object, ...recallLedger(ledger, { epochs: seen, disruptions: await listDisruptions(signal) }) }
   }
 
   async function getLedger(signal: AbortSignal): Promise<DisruptionLedger | undefined> {
@@ -192,10 +183,6 @@ export function createLedgerStore({ api, clock, highestEpoch = () => 0 }: Ledger
         signal,
       ),
   }
-}
-
-function raiseAbove(ledger: Ledger, epochs: readonly number[]): Ledger {
-  return epochs.reduce((raised, epoch) => raiseEpoch(raised, epoch), ledger)
 }
 
 /** Somebody else changed, made or deleted the ledger since it was read. */

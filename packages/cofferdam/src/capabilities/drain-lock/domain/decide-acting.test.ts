@@ -412,8 +412,21 @@ table('the node goes and comes back', {
       steps: [...giveUp, 'record Completed'],
     },
   },
+  'another node under the same name may be rebooted by whoever reads the record, so that it may go is taken back first':
+    {
+      given: { record: drained, node: { ...rebooted, uid: 'node-a-2' }, pods: [] },
+      then: { reason: 'DisruptionCompleted', phase: 'Recovering', steps: ['record Recovering'] },
+    },
   'another node under the same name counts as gone, and is not touched': {
-    given: { record: drained, node: { ...rebooted, uid: 'node-a-2' }, pods: [] },
+    given: { record: { ...drained, phase: 'Recovering' }, node: { ...rebooted, uid: 'node-a-2' }, pods: [] },
+    then: {
+      reason: 'DisruptionCompleted',
+      phase: 'Completed',
+      steps: [...giveUp, 'record Completed'],
+    },
+  },
+  'a pod that stayed runs on a Node that was made again: waiting for it to go would hold the keys for ever': {
+    given: { record: { ...drained, phase: 'Recovering' }, node: { ...rebooted, uid: 'node-a-2' }, pods: [web0] },
     then: {
       reason: 'DisruptionCompleted',
       phase: 'Completed',

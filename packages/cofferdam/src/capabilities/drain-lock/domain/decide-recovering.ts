@@ -29,7 +29,7 @@ export function decideRecovering(view: DisruptionView, ending: DisruptionEnding)
   const blockedBy = effectsLeft(view)
   if (blockedBy.length === 0) {
     const words = endingWords(view, ending)
-    if (node !== undefined && mayStillGo(view)) return takeBackTheWord(view, record, words)
+    if (mayStillGo(view)) return takeBackTheWord(view, record, words)
     return decideEnding({ ...view, record }, words)
   }
   const plan = planPods({
@@ -57,9 +57,9 @@ export function decideRecovering(view: DisruptionView, ending: DisruptionEnding)
   })
 }
 
-/** Whoever waits for the node reads on record that it may go, and may be about to take it down. */
-function mayStillGo({ request }: DisruptionView): boolean {
-  return request.record.phase === 'Drained'
+/** Whoever waits for the node reads on record that it may go, and may be about to take down whichever has its name. */
+function mayStillGo({ request, snapshot }: DisruptionView): boolean {
+  return request.record.phase === 'Drained' && snapshot.node !== undefined
 }
 
 /** Nothing is released on what was seen while the node might still go: that is read again afterwards. */
@@ -78,11 +78,13 @@ export function effectsLeft(view: DisruptionView): DisruptionBlocker[] {
     const wayOut = 'Bring the node back, or delete its Node object if it never returns.'
     blockers.push({ object: nodeKey(node.name), holder: node.name, since, reason: 'NodeAway', wayOut })
   }
+  // A Node that was deleted and made again while its machine ran keeps its pods.
+  const isHeardOf = node !== undefined || snapshot.node?.isReady === true
   for (const pod of snapshot.pods) {
     const hasStayed = record.skippedPods.some(({ uid }) => uid === pod.uid)
     if (!hasStayed || pod.kind !== 'ordinary') continue
-    // Without its Node it runs on, is not heard of, and is removed soon: nothing may go beside it before that.
-    if (node !== undefined && (pod.isReady || pod.isLeaving)) continue
+    // Without any Node of its name it runs on, is not heard of, and is removed soon: nothing may go beside it before that.
+    if (isHeardOf && (pod.isReady || pod.isLeaving)) continue
     const wayOut = 'It has to become ready. Delete it if it cannot.'
     blockers.push({ object: podName(pod), holder: request.nodeName, since, reason: 'PodsRecovering', wayOut })
   }

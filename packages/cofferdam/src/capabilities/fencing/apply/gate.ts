@@ -66,7 +66,7 @@ export function createFenceGate({
   }
 }
 
-function gateOf(budget: MachineDisruptionBudget, domain: string): FenceGateState {
+export function gateOf(budget: MachineDisruptionBudget, domain: string): FenceGateState {
   const { view } = parseMachineBudget(budget)
   const isElsewhere = (machine: string) => {
     const scope = view.fences.get(machine)?.scope ?? ''

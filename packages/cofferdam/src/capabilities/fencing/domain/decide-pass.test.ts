@@ -5,7 +5,17 @@ import { decideFencingPass } from './decide-pass.ts'
 import { type FencingObjects, parseFencing } from './parse-fencing.ts'
 import type { SeenFencing } from './pass-snapshot.ts'
 import type { FencingStep } from './steps.ts'
-import { applyDecision, exampleCluster, settled, smallFencing, startMs } from './testing/small-fencing.ts'
+import {
+  applyDecision,
+  exampleCluster,
+  exampleNode,
+  exampleRequest,
+  rebootsOf,
+  settled,
+  smallFencing,
+  startMs,
+  workersCheck,
+} from './testing/small-fencing.ts'
 
 const nodes = ['a', 'b', 'c']
 const unclean = exampleCluster(nodes, {
@@ -69,6 +79,25 @@ const cases: Record<string, { given: Parameters<typeof decideFencingPass>[0]; th
     given: seen({ ...closed, clusters: [unclean] }, { announced, budgets: specOf(closed, 1) }),
     then: ['close-budget', 'release', 'report decision'],
   },
+  'a node that went on plan since it was announced is kept before its label goes: else it would be fenced while it reboots':
+    {
+      given: seen(
+        {
+          ...closed,
+          clusters: [
+            exampleCluster(nodes, {
+              evidence: known({ polledAtMs: startMs, isClean: known(false), upOsds: new Set([1, 2]) }),
+              osds: nodes.map((node, id) => ({ id, isReady: id > 0, nodeName: known(node), domain: node })),
+            }),
+          ],
+          nodes: [exampleNode('a', { sickSinceMs: startMs }), exampleNode('b'), exampleNode('c')],
+          openshiftHealthChecks: [workersCheck],
+          reboots: rebootsOf(exampleRequest('a')),
+        },
+        { announced, budgets: specOf(closed, 1) },
+      ),
+      then: ['pause', 'close-budget', 'remove-labels', 'release', 'note-budget', 'report decision'],
+    },
   'a budget is not opened over a machine that could not be given its label: it would not count': {
     given: seen(closed, {
       announced,

@@ -120,6 +120,8 @@ function release(snapshot: SeenFencing, decision: FencingDecision): FencingStep[
   const { budgets, unlabelled, announced = [] } = snapshot
   const { fences, labels, gates, orphanBudgets } = decision
   const steps: FencingStep[] = []
+  // What has to be kept since it was announced must be kept before anything that kept it until now goes.
+  for (const change of gates) if (isHold(change)) steps.push({ do: 'write', what: 'gate', change })
   for (const key of announced) {
     const answer = answersOf(decision).find(({ budget }) => isSame(budget, key))
     const seen = find(budgets, key)

@@ -1,0 +1,140 @@
+import { entriesOf, type Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
+import { known } from '@cofferdam/product/shared/observed.ts'
+import { nowMs, realParts, tickMs } from './bounds.ts'
+import { decideOn, type PlantedBug } from './planted-bug.ts'
+import { brokenGlass, oneDrain, remadeBudget, remadeNode, wipedLedger } from './stories.ts'
+
+/** Mistakes about break-glass, a ledger that was lost, and what is made again under its name. */
+export const plantedAccidents = {
+  'break-glass leaves no record': {
+    parts: {
+      ...realParts,
+      breakLocks: (ledger, order) => ({ ...realParts.breakLocks(ledger, order), broken: ledger.broken }),
+    },
+    bounds: brokenGlass,
+  },
+  'whoever lost a key by break-glass keeps its epoch': {
+    parts: {
+      ...realParts,
+      breakLocks: (ledger, order) => {
+        const { broken, tickets } = realParts.breakLocks(ledger, order)
+        const isTaken = ({ key, requestId }: Ledger['entries'][number]) =>
+          requestId !== order.sparing && order.keys.includes(key)
+        return { ...ledger, broken, tickets, entries: ledger.entries.filter((entry) => !isTaken(entry)) }
+      },
+    },
+    bounds: brokenGlass,
+  },
+  'break-glass takes everything from whoever it takes a key from': {
+    parts: {
+      ...realParts,
+      breakLocks: (ledger, order) => {
+        const broken = realParts.breakLocks(ledger, order)
+        const victims = new Set(
+          ledger.entries.filter(({ key }) => order.keys.includes(key)).map(({ requestId }) => requestId),
+        )
+        return { ...broken, entries: broken.entries.filter(({ requestId }) => !victims.has(requestId)) }
+      },
+    },
+    bounds: brokenGlass,
+  },
+  'a drain does not ask which of its keys were broken': {
+    parts: {
+      ...realParts,
+      decideDisruption: decideOn((seen) => {
+        if (!seen.ledger.known) return seen
+        const ledger = seen.ledger.value
+        const [first, ...more] = entriesOf(ledger, seen.request.id)
+        if (first === undefined || more.length === 0) return seen
+        const taken = ledger.broken.filter(({ key }) => !more.some((entry) => entry.key === key))
+        const kept = taken.map(({ key }) => ({ ...first, key }))
+        return { ...seen, ledger: known({ ...ledger, entries: [...ledger.entries, ...kept] }) }
+      }),
+    },
+    bounds: brokenGlass,
+  },
+  'break-glass never ends': {
+    parts: {
+      ...realParts,
+      decideDisruption: decideOn((seen) => {
+        const { breakGlass } = seen.request
+        const lasting = breakGlass && { ...breakGlass, untilMs: nowMs + tickMs }
+        return { ...seen, request: { ...seen.request, breakGlass: lasting } }
+      }),
+    },
+    bounds: brokenGlass,
+  },
+  'a ledger that was deleted is an empty one': {
+    parts: { ...realParts, recallLedger: (ledger) => ({ ledger, isBehind: false, lost: [] }) },
+    bounds: wipedLedger,
+  },
+  'epochs are raised, and what was held is not missed': {
+    parts: {
+      ...realParts,
+      recallLedger: (ledger, seen) => ({ ...realParts.recallLedger(ledger, seen), lost: [] }),
+    },
+    bounds: wipedLedger,
+  },
+  'the storage of what was lost is not entered again': {
+    parts: {
+      ...realParts,
+      restoreHolds: (ledger, lost, now) =>
+        realParts.restoreHolds(
+          ledger,
+          lost.map((each) => ({ ...each, claims: each.claims.filter(({ key }) => !key.startsWith('storage/')) })),
+          now,
+        ),
+    },
+    bounds: { ...oneDrain, name: 'a drain, and a ledger that is deleted', ledgerLoss: 'wiped' },
+  },
+  'of two records the earlier one gets the key': {
+    parts: {
+      ...realParts,
+      restoreHolds: (ledger, lost, now) =>
+        [...lost]
+          .sort((a, b) => a.epoch - b.epoch)
+          .reduce((left, each) => realParts.restoreHolds(left, [each], now), ledger),
+    },
+    bounds: wipedLedger,
+  },
+  'a ledger that was lost is never rebuilt': {
+    parts: {
+      ...realParts,
+      decideUpkeep: (seen) => ({ ...realParts.decideUpkeep(seen), steps: [] }),
+    },
+    bounds: { ...oneDrain, name: 'a drain, and a ledger that is deleted', ledgerLoss: 'wiped' },
+  },
+  'a node is known by its name': {
+    parts: {
+      ...realParts,
+      decideDisruption: decideOn((seen) => {
+        const { nodeUid } = seen.request.record
+        return { ...seen, node: seen.node && { ...seen.node, uid: nodeUid ?? seen.node.uid } }
+      }),
+    },
+    bounds: remadeNode,
+  },
+  'a node that was made again is no node': {
+    parts: {
+      ...realParts,
+      decideDisruption: decideOn((seen) => {
+        const { nodeUid } = seen.request.record
+        return { ...seen, node: nodeUid === undefined || nodeUid === seen.node?.uid ? seen.node : undefined }
+      }),
+    },
+    bounds: remadeNode,
+  },
+  'the guard asks for the very budget that was locked': {
+    parts: {
+      ...realParts,
+      decideEviction: (question) => {
+        const { ledger, budgets } = question
+        if (!ledger.known || !budgets.known) return realParts.decideEviction(question)
+        const uids = budgets.value.map(({ uid }) => uid)
+        const entries = ledger.value.entries.filter(({ key, uid }) => !key.startsWith('pdb/') || uids.includes(uid))
+        return realParts.decideEviction({ ...question, ledger: known({ ...ledger.value, entries }) })
+      },
+    },
+    bounds: remadeBudget,
+  },
+} satisfies Record<string, PlantedBug>
