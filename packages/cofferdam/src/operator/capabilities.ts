@@ -4,6 +4,7 @@ import { drainDetection } from '../capabilities/drain-detection/index.ts'
 import { drainLock } from '../capabilities/drain-lock/index.ts'
 import { fencing } from '../capabilities/fencing/index.ts'
 import { longhornDrain } from '../capabilities/longhorn-drain/index.ts'
+import { machineDeletion } from '../capabilities/machine-deletion/index.ts'
 import { osdUpdate } from '../capabilities/osd-update/index.ts'
 import type { Shown } from '../capabilities/shown.ts'
 import { evictionGuard } from '../eviction-guard/capability.ts'
@@ -18,6 +19,7 @@ export const capabilities = [
   longhornDrain,
   fencing,
   drainLock,
+  machineDeletion,
   evictionGuard,
 ] as const
 

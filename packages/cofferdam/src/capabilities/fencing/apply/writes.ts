@@ -22,7 +22,7 @@ import { marks } from '../domain/marks.ts'
 import { buildNodeLease, nodeLeaseName } from '../domain/node-lease.ts'
 import { marksOf } from '../domain/parse-machine.ts'
 import type { OutageNote } from '../domain/planned-outages.ts'
-import type { KindView } from '../observe/kind-view.ts'
+import type { KindView } from '../../kind-view.ts'
 import type { FencingViews } from '../observe/observe.ts'
 
 export interface FencingWritePorts {

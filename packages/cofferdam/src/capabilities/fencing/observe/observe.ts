@@ -25,7 +25,7 @@ import type { RebootObjects } from '../domain/parse-reboots.ts'
 import { parseFencingSettings } from '../domain/settings.ts'
 import type { CephEvidence, FencedCluster, FencingSnapshot } from '../domain/snapshot.ts'
 import { type DrainedDomains, storageHolders } from '../domain/storage-holders.ts'
-import type { KindView } from './kind-view.ts'
+import type { KindView } from '../../kind-view.ts'
 import type { FencedOsds } from './osds.ts'
 
 export interface FencingViews {
