@@ -39,14 +39,22 @@ export function machineDeletionPerformers(
       refused.add(uid)
       // It has changed or gone meanwhile, which the next pass sees.
       if (hasReason(error, 'Conflict', 'NotFound')) return
-      log.warn({ machine: `${namespace}/${name}`, error: (error as Error).message }, 'its pre-drain hook could not be changed')
+      log.warn(
+        { machine: `${namespace}/${name}`, error: (error as Error).message },
+        'its pre-drain hook could not be changed',
+      )
     }
   }
 
   async function reportMachine({ machine, type, reason, note }: ReportMachine): Promise<void> {
     const { namespace, name, uid } = machine
-    const about = { apiVersion: apiVersionOf(viewOf(machine).type()), kind: 'Machine', metadata: { namespace, name, uid } }
-    const text = reason === 'MachineDrained' ? 'The pre-drain hook is removed' : 'The pre-drain hook is removed without a drain'
+    const about = {
+      apiVersion: apiVersionOf(viewOf(machine).type()),
+      kind: 'Machine',
+      metadata: { namespace, name, uid },
+    }
+    const text =
+      reason === 'MachineDrained' ? 'The pre-drain hook is removed' : 'The pre-drain hook is removed without a drain'
     await events.record(about, { type, reason, note: `${text}: ${note}.` })
   }
 

@@ -11,7 +11,8 @@ interface Ports extends CommonPorts {
 
 export const machineDeletion = {
   name: 'machine-deletion',
-  summary: 'Drains the node of a Machine of Cluster API or OpenShift before the Machine is deleted, where its owner asks for it.',
+  summary:
+    'Drains the node of a Machine of Cluster API or OpenShift before the Machine is deleted, where its owner asks for it.',
   controllers: [{ name: 'machine-deletion', rights: machineDeletionRights }],
   install:
     () =>

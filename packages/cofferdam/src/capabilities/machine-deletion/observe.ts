@@ -60,7 +60,8 @@ export function observeMachineDeletion(views: MachineDeletionViews, nowMs: numbe
   const unread = machines.find((each) => !each.known)
   return {
     machines:
-      unread ?? known(machines.flatMap((each) => (each.known ? each.value : [])).flatMap(({ machine }) => machine ?? [])),
+      unread ??
+      known(machines.flatMap((each) => (each.known ? each.value : [])).flatMap(({ machine }) => machine ?? [])),
     nodes: listed(views.nodes),
     requests: listed(views.disruptions),
     nowMs,

@@ -1,4 +1,10 @@
-import { customResourceDefinitions, deployments, nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import {
+  customResourceDefinitions,
+  deployments,
+  nodes,
+  podDisruptionBudgets,
+  pods,
+} from '@cofferdam/kubernetes/api/resources.ts'
 import { describe, expect, it } from 'vitest'
 import { machineDefinitions } from '../../cluster-file/machine-definitions.ts'
 import { openCeph } from '../ceph/testing/ceph-fixture.ts'

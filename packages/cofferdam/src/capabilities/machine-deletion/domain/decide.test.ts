@@ -27,7 +27,11 @@ function machine(more: Partial<MachineView> = {}): MachineView {
 }
 const deleted = (more: Partial<MachineView> = {}) => machine({ deletedSinceMs: nowMs - 1_000, ...more })
 
-type Request = Partial<NodeDisruption['metadata']> & { readonly phase?: string; readonly intent?: string; nodeUid?: string }
+type Request = Partial<NodeDisruption['metadata']> & {
+  readonly phase?: string
+  readonly intent?: string
+  nodeUid?: string
+}
 
 function request({ phase, intent = 'Remove', nodeUid, ...metadata }: Request = {}): NodeDisruption {
   return {

@@ -40,7 +40,9 @@ export function decideMachineDeletion(snapshot: MachineDeletionSnapshot): Machin
   })
   const wanted = [
     ...judged.flatMap((each) => (each.wants === undefined ? [] : [buildWanted(each, each.wants, requests.value)])),
-    ...requests.value.filter((request) => isStanding(request) && !nodesByName.has(request.spec.nodeName)).map(asItStands),
+    ...requests.value
+      .filter((request) => isStanding(request) && !nodesByName.has(request.spec.nodeName))
+      .map(asItStands),
   ]
   const waits = judged.flatMap(({ deadInMs }) => (deadInMs === undefined ? [] : [deadInMs]))
   return {
@@ -78,11 +80,7 @@ function empties({ metadata, spec, status }: NodeDisruption, node: MachineNode |
 /**
  * A deletion cannot be taken back: when its request is over and the node is there still, somebody has uncordoned it, and it is drained once more.
  */
-function buildWanted(
-  { machine }: JudgedMachine,
-  node: MachineNode,
-  requests: readonly NodeDisruption[],
-): WantedNode {
+function buildWanted({ machine }: JudgedMachine, node: MachineNode, requests: readonly NodeDisruption[]): WantedNode {
   const askedBy = `machine/${machine.namespace}/${machine.name}`
   const before = requests.filter(
     ({ metadata, status }) =>

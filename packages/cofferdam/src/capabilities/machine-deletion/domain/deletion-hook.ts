@@ -1,13 +1,10 @@
 import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
+import { preDrainAnnotation, preDrainHookName } from '../../../shared/pre-drain-hook.ts'
 import type { MachineView } from './snapshot.ts'
 
 /** Label or annotation of a Machine: both come from the template of its set. */
 export const optInMark = 'cofferdam.io/drain-before-delete'
 
-/** Cluster API waits while a Machine has any annotation with this prefix. */
-export const hookAnnotation = 'pre-drain.delete.hook.machine.cluster.x-k8s.io/cofferdam'
-/** OpenShift waits while `spec.lifecycleHooks.preDrain` has an entry. */
-export const hookName = 'cofferdam'
 const hookOwner = 'cofferdam.io/machine-deletion'
 
 /**
@@ -17,10 +14,10 @@ const hookOwner = 'cofferdam.io/machine-deletion'
  */
 export function buildHookPatch({ api, hooks, resourceVersion }: MachineView, isWanted: boolean): JsonObject {
   if (api === 'cluster-api') {
-    return { metadata: { resourceVersion, annotations: { [hookAnnotation]: isWanted ? '' : null } } }
+    return { metadata: { resourceVersion, annotations: { [preDrainAnnotation]: isWanted ? '' : null } } }
   }
   const others = hooks.others as readonly JsonObject[]
-  const preDrain = isWanted ? [...others, { name: hookName, owner: hookOwner }] : others
+  const preDrain = isWanted ? [...others, { name: preDrainHookName, owner: hookOwner }] : others
   return {
     metadata: { resourceVersion },
     spec: { lifecycleHooks: { preDrain: preDrain.length === 0 ? null : preDrain } },

@@ -43,7 +43,10 @@ export function judgeMachine(machine: MachineView, about: AboutMachine): JudgedM
   }
   const wants = own !== undefined && !isWaiting(own) ? { wants: node } : {}
   if (isEmptied) {
-    return { ...wants, ...letGo(machine, { type: 'Normal', reason: 'MachineDrained', note: `${node.name} is drained` }) }
+    return {
+      ...wants,
+      ...letGo(machine, { type: 'Normal', reason: 'MachineDrained', note: `${node.name} is drained` }),
+    }
   }
   const deadInMs = node.isReady ? undefined : notReadySinceMs(node, deletedSinceMs, nowMs) + deadAfterMs - nowMs
   if (deadInMs !== undefined && deadInMs <= 0) {

@@ -3,7 +3,8 @@ import { isJsonObject, type Json } from '@cofferdam/kubernetes/api/json.ts'
 import type { Machine } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { hookAnnotation, hookName, optInMark } from './deletion-hook.ts'
+import { hasPreDrainHook, preDrainHookName } from '../../../shared/pre-drain-hook.ts'
+import { optInMark } from './deletion-hook.ts'
 import type { DeletionHooks, MachineNode, MachineView } from './snapshot.ts'
 
 const excludeDrain = {
@@ -54,12 +55,13 @@ export function parseMachineNode(node: Node): MachineNode {
   }
 }
 
-function hooksOf({ metadata, spec }: Machine, api: MachineView['api']): DeletionHooks | undefined {
-  if (api === 'cluster-api') return { isOurs: metadata.annotations?.[hookAnnotation] !== undefined, others: [] }
-  const list: unknown = spec?.lifecycleHooks?.preDrain ?? []
+function hooksOf(machine: Machine, api: MachineView['api']): DeletionHooks | undefined {
+  const isOurs = hasPreDrainHook(machine)
+  if (api === 'cluster-api') return { isOurs, others: [] }
+  const list: unknown = machine.spec?.lifecycleHooks?.preDrain ?? []
   if (!Array.isArray(list) || !list.every((entry: Json) => isJsonObject(entry))) return undefined
-  const others = (list as readonly { readonly name?: unknown }[]).filter(({ name }) => name !== hookName)
-  return { isOurs: others.length < list.length, others }
+  const others = (list as readonly { readonly name?: unknown }[]).filter(({ name }) => name !== preDrainHookName)
+  return { isOurs, others }
 }
 
 function textOf(value: unknown): string | undefined {
