@@ -13,7 +13,12 @@ const skipAfterMs = 1_000
  * One attempt of a machine controller to drain a node: it cordons, asks for every pod at once, and does not wait. Whether nothing
  * is left. Budgets and webhooks may refuse, for whatever reason; the next attempt asks again.
  */
-export async function drainOnce(api: KubeApi, nodeName: string, nowMs: number): Promise<boolean> {
+export async function drainOnce(
+  api: KubeApi,
+  nodeName: string,
+  nowMs: number,
+  isToGo: (pod: Pod) => boolean = () => true,
+): Promise<boolean> {
   const node = await api.get(nodes, { name: nodeName }).catch((error: unknown) => {
     if (hasReason(error, 'NotFound')) return undefined
     throw error
@@ -24,7 +29,7 @@ export async function drainOnce(api: KubeApi, nodeName: string, nowMs: number): 
     await api.patch(nodes, { name: nodeName }, { type: 'merge', body: { spec: { unschedulable: true } } })
   }
   const { items } = await api.list(pods, { fieldSelector: `spec.nodeName=${nodeName}` })
-  const toGo = items.filter((pod) => isDrained(pod) && !(isUnreachable && isLongDeleted(pod, nowMs)))
+  const toGo = items.filter((pod) => isToGo(pod) && isDrained(pod) && !(isUnreachable && isLongDeleted(pod, nowMs)))
   for (const pod of toGo) if (pod.metadata.deletionTimestamp === undefined) await evict(api, pod, isUnreachable)
   return toGo.length === 0
 }
