@@ -106,6 +106,7 @@ export const reasons = {
   NoPlaceForReplica: 'No node can take another copy of the volume, so the replica cannot leave.',
   NoPods: 'The budget covers no pod.',
   NodeAway: 'The node is down. Its holds are kept until it is back.',
+  NodeGoneWithPods: 'A Node was deleted with pods on it that were not drained. No budget was asked for them.',
   NodeMayGo: 'The node is drained and can be rebooted or removed now.',
   NodeNotReady: 'The node is NotReady: its kubelet does not answer, so evicted pods would not terminate.',
   NodeReplaced: 'A new node has the same name.',
