@@ -39,15 +39,13 @@ it.each(['cluster-api', 'openshift'] as const)(
     expect([osdsOn(second), isHooked(fixture.machine(second) as Machine)]).toEqual([1, true])
 
     await fixture.until('the other is gone too', () => !isThere(second), 3600)
-    await fixture.until('nothing is held any more', () => requests().every(isCompleted), 3600)
+    await fixture.until('nothing is held any more', () => requests().every(({ status }) => status?.phase === 'Completed'), 3600)
     expect(fixture.oracle.taken).toEqual([])
     expect(fixture.oracle.violations).toEqual([])
     expect(await fixture.told('storage-1')).toContainEqual(expect.stringContaining('MachineDrained The pre-drain hook'))
     expect(machines().map(isHooked)).not.toContain(false)
   },
 )
-
-const isCompleted = ({ status }: { readonly status?: { readonly phase?: string } }) => status?.phase === 'Completed'
 
 it('control: without the mark the machine controller gives up its drain in time, and takes the second machine with its OSD', async () => {
   fixture = await openFencingFixture({ ...rollout, remediator: 'cluster-api' })

@@ -48,7 +48,7 @@ describe('the pre-drain hook', () => {
 
 describe('a Machine', () => {
   const optedIn = { 'cofferdam.io/drain-before-delete': 'true' }
-  const facts: Record<string, readonly [JsonObject, Partial<MachineView> | undefined]> = {
+  const facts: Record<string, readonly [JsonObject, Partial<Record<keyof MachineView, unknown>> | undefined]> = {
     'asks by a label': [{ metadata: { labels: optedIn } }, { isOptedIn: true }],
     'asks by an annotation': [{ metadata: { annotations: optedIn } }, { isOptedIn: true }],
     'does not ask by any other value': [
