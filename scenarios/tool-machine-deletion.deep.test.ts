@@ -39,7 +39,11 @@ it.each(['cluster-api', 'openshift'] as const)(
     expect([osdsOn(second), isHooked(fixture.machine(second) as Machine)]).toEqual([1, true])
 
     await fixture.until('the other is gone too', () => !isThere(second), 3600)
-    await fixture.until('nothing is held any more', () => requests().every(({ status }) => status?.phase === 'Completed'), 3600)
+    await fixture.until(
+      'nothing is held any more',
+      () => requests().every(({ status }) => status?.phase === 'Completed'),
+      3600,
+    )
     expect(fixture.oracle.taken).toEqual([])
     expect(fixture.oracle.violations).toEqual([])
     expect(await fixture.told('storage-1')).toContainEqual(expect.stringContaining('MachineDrained The pre-drain hook'))
