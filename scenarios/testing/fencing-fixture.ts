@@ -29,7 +29,7 @@ import type { Views } from '@cofferdam/simulator/world/actor.ts'
 import { createSimulatedCeph, type SimulatedCeph } from '@cofferdam/simulator/world/ceph/simulated-ceph.ts'
 import type { Remediator } from '@cofferdam/simulator/world/machines/budget-health-check.ts'
 import { type MachineKinds, machineKinds } from '@cofferdam/simulator/world/machines/machine-kinds.ts'
-import type { MachineTimings } from '@cofferdam/simulator/world/machines/machines-description.ts'
+import type { MachineDrain, MachineTimings } from '@cofferdam/simulator/world/machines/machines-description.ts'
 import type { RemedyKind } from '@cofferdam/simulator/world/machines/remedy.ts'
 import {
   createSimulatedMachines,
@@ -58,6 +58,10 @@ export interface FencingFixtureOptions extends FencedClusterShape {
   /** What becomes of the disks of a machine that is replaced. Default `follow`. */
   readonly volumes?: 'follow' | 'lost'
   readonly timings?: Partial<MachineTimings>
+  /** Labels of all Machines, as the templates of their sets give them. */
+  readonly machineLabels?: Readonly<Record<string, string>>
+  /** Machines that are deleted are drained first. Default: they are not. */
+  readonly drain?: MachineDrain
   /** Further clusters with OSDs on the same nodes, by namespace. */
   readonly beside?: readonly { readonly namespace: string; readonly name: string }[]
   readonly seed?: number
@@ -133,6 +137,7 @@ export async function openFencingFixture(options: FencingFixtureOptions = {}): P
     seed = 1,
   } = options
   const { storage = 4, compute = 0, domain = 'host', beside = [], truthEvery = 2 } = options
+  const { machineLabels = {}, drain } = options
   const descriptions = [{ namespace: 'rook-ceph', name: 'rook-ceph' }, ...beside].map(({ namespace, name }) =>
     parseClusterFile(clusterFile(options, namespace, name), 'the scenario'),
   )
@@ -189,10 +194,11 @@ export async function openFencingFixture(options: FencingFixtureOptions = {}): P
         options.withoutMachines === true
           ? []
           : [
-              { name: 'control', nodes: ['control-1', 'control-2', 'control-3'], volumes: 'follow' },
+              { name: 'control', nodes: ['control-1', 'control-2', 'control-3'], volumes: 'follow' as const },
               { name: 'storage', nodes: storageNodes(storage), volumes },
-              { name: 'compute', nodes: computeNodes(compute), volumes: 'follow' },
-            ],
+              { name: 'compute', nodes: computeNodes(compute), volumes: 'follow' as const },
+            ].map((set) => ({ ...set, labels: machineLabels })),
+      ...(drain === undefined ? {} : { drain }),
       timings: { provisionSeconds: 60, terminateSeconds: 10, rebootSeconds: 60, ...options.timings },
     },
   )

@@ -26,9 +26,11 @@ import { appLockAnnotation } from '@cofferdam/product/shared/app-lock-annotation
 import { disruptionLedgers, ledgerName } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
 import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import type { PolicyRule } from '@cofferdam/simulator/api-server/access/policy-rule.ts'
+import type { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
 import { serviceAccountUser } from '@cofferdam/simulator/api-server/user-info.ts'
 import type { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
 import type { Views } from '@cofferdam/simulator/world/actor.ts'
+import type { ContainerRuntime } from '@cofferdam/simulator/world/nodes/container-runtime.ts'
 import { startWorld, type World } from '@cofferdam/simulator/world/start-world.ts'
 import { budget, deployment, node, statefulSet } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { openLine } from './cut-line.ts'
@@ -58,6 +60,7 @@ export interface StagedOperator {
 
 export interface LockFixture {
   readonly api: KubeApi
+  readonly server: ApiServer
   /** The API as a ServiceAccount of the shop may use it who was given these rights there and no others. */
   memberOfShop(name: string, rules: readonly PolicyRule[]): Promise<KubeApi>
   readonly clock: VirtualClock
@@ -124,8 +127,19 @@ const patient = ['not-ready', 'unreachable'].map((absence) => ({
   tolerationSeconds: 1_200,
 }))
 
+export interface LockFixtureOptions {
+  readonly nodeCount?: number
+  readonly seed?: number
+  /** What really runs behind pods. */
+  readonly runtime?: (ports: { readonly api: KubeApi; readonly clock: VirtualClock }) => ContainerRuntime
+}
+
 /** Nodes with applications on them, up and ready, before any operator has come. */
-export async function openLockFixture({ nodeCount = 3, seed = 1 } = {}): Promise<LockFixture> {
+export async function openLockFixture({
+  nodeCount = 3,
+  seed = 1,
+  runtime,
+}: LockFixtureOptions = {}): Promise<LockFixture> {
   const { clock, random, guard, server, api } = openGuardedServer(seed)
   const operatorApi = await installOperator(server)
   for (let number = 1; number <= nodeCount; number += 1) await api.create(nodes, node(number))
@@ -135,7 +149,11 @@ export async function openLockFixture({ nodeCount = 3, seed = 1 } = {}): Promise
     api,
     clock,
     random,
-    kubelet: { readySeconds: 3, terminationSeconds: 2 },
+    kubelet: {
+      readySeconds: 3,
+      terminationSeconds: 2,
+      ...(runtime === undefined ? {} : { runtime: runtime({ api, clock }) }),
+    },
     keepEvents: 'none',
   })
   const { views } = world
@@ -230,6 +248,7 @@ export async function openLockFixture({ nodeCount = 3, seed = 1 } = {}): Promise
 
   return {
     api,
+    server,
     async memberOfShop(name, rules) {
       const metadata = { namespace: shop, name }
       const group = { group: 'rbac.authorization.k8s.io', version: 'v1', namespaced: true }

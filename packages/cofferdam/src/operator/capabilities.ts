@@ -6,6 +6,7 @@ import { drainLock } from '../capabilities/drain-lock/index.ts'
 import { fencing } from '../capabilities/fencing/index.ts'
 import { kured } from '../capabilities/kured/index.ts'
 import { longhornDrain } from '../capabilities/longhorn-drain/index.ts'
+import { machineDeletion } from '../capabilities/machine-deletion/index.ts'
 import { osdUpdate } from '../capabilities/osd-update/index.ts'
 import type { Shown } from '../capabilities/shown.ts'
 import { evictionGuard } from '../eviction-guard/capability.ts'
@@ -22,6 +23,7 @@ export const capabilities = [
   autoscalers,
   drainLock,
   kured,
+  machineDeletion,
   evictionGuard,
 ] as const
 

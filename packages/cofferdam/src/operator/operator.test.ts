@@ -2,7 +2,7 @@ import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import type { Condition, KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
-import { leases, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { events, leases, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { evictPod, type KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
@@ -85,7 +85,7 @@ function withoutStreaming(api: KubeApi): KubeApi {
 
 const account = serviceAccountUser(namespace, 'cofferdam-operator')
 
-/** Cordons the node, evicts one of its pods and has a request leave the other; tells what its conditions said after each step. */
+/** Cordons the node, evicts one of its pods and has a request leave the other, then deletes the node; tells what its conditions said after each step. */
 async function drainScenario(clock: VirtualClock, admin: KubeApi): Promise<Record<string, string>> {
   await admin.patch(nodes, { name: 'worker-a1' }, { type: 'merge', body: { spec: { unschedulable: true } } })
   await clock.advance(1_000)
@@ -99,7 +99,12 @@ async function drainScenario(clock: VirtualClock, admin: KubeApi): Promise<Recor
   const drained = await conditionsOf(admin)
   await admin.patch(nodes, { name: 'worker-a1' }, { type: 'merge', body: { spec: { unschedulable: null } } })
   await clock.advance(1_000)
-  return { cordoned, leaving, drained, uncordoned: await conditionsOf(admin) }
+  const uncordoned = await conditionsOf(admin)
+  await admin.delete(nodes, { name: 'worker-a1' })
+  await clock.advance(1_000)
+  const { items } = await admin.list(events)
+  const gone = items.flatMap(({ source, reason }) => (source?.component === 'cofferdam' ? [reason] : [])).join(', ')
+  return { cordoned, leaving, drained, uncordoned, gone }
 }
 
 /** What the controller of requests does when nothing is left on the node but what stays. */
@@ -122,6 +127,7 @@ const wholeScenario = {
   leaving: 'DrainInProgress=True (PodsLeaving), Drained=False (PodsRemain)',
   drained: 'DrainInProgress=False (DrainCompleted), Drained=True (DrainCompleted)',
   uncordoned: 'DrainInProgress=False (NotCordoned), Drained=False (NotCordoned)',
+  gone: 'NodeGoneWithPods',
 }
 
 describe('the operator', () => {
@@ -157,7 +163,7 @@ describe('the operator', () => {
     const { operator, metrics } = operate(clock, server.as(account), { dryRun: true })
     await clock.advance(5_000)
     const scenario = await drainScenario(clock, admin)
-    expect(Object.values(scenario)).toEqual(['', '', '', ''])
+    expect(Object.values(scenario)).toEqual(['', '', '', '', ''])
     expect(await metrics.registry.metrics()).not.toContain('result="failed"')
     const stopped = operator.stop()
     await clock.advance(10_000)

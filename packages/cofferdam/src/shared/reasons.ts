@@ -104,7 +104,10 @@ export const reasons = {
   LonghornCordonLifted: 'Cofferdam uncordoned a node that it had cordoned so that Longhorn sees its drain.',
   LonghornStuck:
     'Longhorn does not do what by its own rules it should: it keeps a budget though nothing holds the node, or does not begin or go on with a move.',
+  MachineDrained: 'The node of a Machine that is being deleted is drained, and the machine controller may go on.',
   MachineHasNoOsds: 'No OSD runs on the machine, so storage does not hold it back.',
+  MachineNotDrained:
+    'A Machine is deleted without a drain by Cofferdam: its node is gone, has not been Ready for 5 minutes, or is excluded from draining.',
   MachinesAbsent: 'The cluster has neither Machines nor NodeHealthChecks, so there is nothing to fence.',
   MaintenanceLimit: 'As many nodes are in maintenance as the limit allows.',
   ManagedElsewhere: 'Another operator manages the budgets of this cluster; Cofferdam only observes.',
@@ -114,6 +117,7 @@ export const reasons = {
   NoPlaceForReplica: 'No node can take another copy of the volume, so the replica cannot leave.',
   NoPods: 'The budget covers no pod.',
   NodeAway: 'The node is down. Its holds are kept until it is back.',
+  NodeGoneWithPods: 'A Node was deleted with pods on it that were not drained. No budget was asked for them.',
   NodeMayGo: 'The node is drained and can be rebooted or removed now.',
   NodeNotReady: 'The node is NotReady: its kubelet does not answer, so evicted pods would not terminate.',
   NodeReplaced: 'A new node has the same name.',

@@ -4,6 +4,7 @@ import { nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { createOptionalCache } from '@cofferdam/kubernetes/informers/optional-cache.ts'
 import { createWatchCache } from '@cofferdam/kubernetes/informers/watch-cache.ts'
 import { runController } from '@cofferdam/kubernetes/runtime/controller.ts'
+import { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
 import { clusterAdmin } from '@cofferdam/simulator/api-server/user-info.ts'
@@ -13,6 +14,7 @@ import { describe, expect, it } from 'vitest'
 import { lateApi } from '../../operator/testing/late-api.ts'
 import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
 import { parsePodOnNode } from '../../shared/pod-on-node.ts'
+import type { Reason } from '../../shared/reasons.ts'
 import { createDrainDetection } from './controller.ts'
 import { buildAttempt } from './domain/attempt.ts'
 import { parseDrainedNode } from './domain/snapshot.ts'
@@ -57,6 +59,7 @@ async function fixture({ podsLateBySeconds = 0, isEmpty = false } = {}) {
     }),
   }
   let writes = 0
+  const notes: string[] = []
   const counted: Pick<typeof api, 'patch' | 'list'> = {
     list: (...request) => api.list(...request),
     patch: (...request) => {
@@ -64,7 +67,8 @@ async function fixture({ podsLateBySeconds = 0, isEmpty = false } = {}) {
       return api.patch(...request)
     },
   }
-  const controller = runController(createDrainDetection({ api: counted, clock, views }), { clock, random })
+  const events = new EventRecorder<Reason>({ clock, write: async (_about, { note }) => void notes.push(note) })
+  const controller = runController(createDrainDetection({ api: counted, clock, views, events }), { clock, random })
   await clock.advance(1_000)
   return {
     api,
@@ -74,6 +78,7 @@ async function fixture({ podsLateBySeconds = 0, isEmpty = false } = {}) {
       isDeaf = true
     },
     writes: () => writes,
+    notes,
     async attempt(by: string) {
       const annotations = { 'cofferdam.io/eviction-attempted': buildAttempt({ by, atMs: clock.now() }) }
       await api.patch(nodes, { name: 'node-a' }, { type: 'merge', body: { metadata: { annotations } } })
@@ -139,6 +144,16 @@ describe('a copy of the pods that is behind', () => {
     await open(false)
     await clock.advance(30_000)
     expect((await says('Drained')).slice(0, 2)).toEqual(['False', 'PodsRemain'])
+    await stop()
+  })
+})
+
+describe('a Node that is deleted', () => {
+  it('with pods on it is reported once, with their names', async () => {
+    const { api, clock, notes, stop } = await fixture()
+    await api.delete(nodes, { name: 'node-a' })
+    await clock.advance(60_000)
+    expect(notes).toEqual(['node-a was deleted with pods on it that were not drained: default/orders-0.'])
     await stop()
   })
 })

@@ -1,7 +1,9 @@
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
+import type { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
 import type { Permission } from '../../shared/permission.ts'
+import type { Reason } from '../../shared/reasons.ts'
 import { performPass } from '../interpreter.ts'
 import { drainPerformers } from './apply.ts'
 import { decideDrain } from './domain/decide.ts'
@@ -13,24 +15,31 @@ export const drainDetectionRights: readonly Permission[] = [
   { group: '', resource: 'nodes/status', verbs: ['patch'] },
   { group: '', resource: 'pods', verbs: ['list', 'watch'] },
   { group: 'cofferdam.io', resource: 'nodedisruptions', verbs: ['list', 'watch'] },
+  { group: '', resource: 'events', verbs: ['create'] },
 ]
 
 export interface DrainDetectionPorts {
   readonly api: Pick<KubeApi, 'patch' | 'list'>
   readonly clock: Clock
   readonly views: DrainViews
+  readonly events: EventRecorder<Reason>
   /** A drain of which nothing was seen for so long has ended. */
   readonly quietMs?: number
 }
 
 /** Says on each node, in conditions that other tools can read, whether it is being drained. Keys are names of nodes. */
-export function createDrainDetection({ api, clock, views, quietMs }: DrainDetectionPorts): Controller {
+export function createDrainDetection({ api, clock, views, events, quietMs }: DrainDetectionPorts): Controller {
+  /** Nodes that were deleted since they were last worked on. */
+  const removed = new Set<string>()
   return {
     name: 'drain-detection',
 
     async start(enqueue, signal) {
       const ends = [
-        views.nodes.subscribe((change) => enqueue(change.key)),
+        views.nodes.subscribe((change) => {
+          if (change.type === 'removed') removed.add(change.key)
+          enqueue(change.key)
+        }),
         views.pods.subscribe((change) => {
           const { nodeName } = change.type === 'removed' ? change.previous : change.value
           if (nodeName !== '') enqueue(nodeName)
@@ -54,11 +63,12 @@ export function createDrainDetection({ api, clock, views, quietMs }: DrainDetect
       const learn = (onNode: OnNode) => {
         learned = onNode
       }
+      const isRemoved = removed.delete(nodeName)
       const common = { nodeName, ...(quietMs === undefined ? {} : { quietMs }) }
       const { decision } = await performPass({
-        observe: async () => observeDrain(views, { ...common, now: timestamp(clock), learned }),
+        observe: async () => observeDrain(views, { ...common, now: timestamp(clock), learned, isRemoved }),
         decide: decideDrain,
-        perform: drainPerformers({ api, nodes: views.nodes, learn, signal }),
+        perform: drainPerformers({ api, nodes: views.nodes, events, learn, signal }),
         signal,
       })
       const { recheckAfterMs } = decision

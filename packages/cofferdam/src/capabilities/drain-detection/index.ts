@@ -1,5 +1,7 @@
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
+import type { Reason } from '../../shared/reasons.ts'
 import type { Capability } from '../capability.ts'
 import { createDrainDetection, drainDetectionRights } from './controller.ts'
 import type { DrainViews } from './observe.ts'
@@ -7,6 +9,7 @@ import type { DrainViews } from './observe.ts'
 interface Ports {
   readonly api: Pick<KubeApi, 'patch' | 'list'>
   readonly clock: Clock
+  readonly events: EventRecorder<Reason>
   readonly views: { readonly [Name in keyof DrainViews]: () => DrainViews[Name] }
 }
 
@@ -16,12 +19,13 @@ export const drainDetection = {
   controllers: [{ name: 'drain-detection', rights: drainDetectionRights }],
   install:
     () =>
-    ({ api, clock, views }) => ({
+    ({ api, clock, events, views }) => ({
       controllers: {
         'drain-detection': () =>
           createDrainDetection({
             api,
             clock,
+            events: events.scoped(),
             views: { nodes: views.nodes(), pods: views.pods(), disruptions: views.disruptions() },
           }),
       },

@@ -4,7 +4,7 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
 import { type PodOnNode, parsePodOnNode } from '../../shared/pod-on-node.ts'
-import { type DrainedNode, type DrainSnapshot, type OnNode, podsLeftBy } from './domain/snapshot.ts'
+import { type DrainedNode, type DrainSnapshot, type GoneNode, type OnNode, podsLeftBy } from './domain/snapshot.ts'
 
 export interface DrainViews {
   readonly nodes: WatchView<DrainedNode>
@@ -21,12 +21,17 @@ interface DrainPass {
   readonly quietMs?: number
   /** What was asked for in this pass. */
   readonly learned: OnNode | undefined
+  /** The Node was deleted since it was last worked on. */
+  readonly isRemoved: boolean
 }
 
-/** Undefined when there is no such node. */
-export function observeDrain(views: DrainViews, { nodeName, learned, ...rest }: DrainPass): DrainSnapshot | undefined {
+/** Undefined when there is no such node, and was none. */
+export function observeDrain(
+  views: DrainViews,
+  { nodeName, learned, isRemoved, ...rest }: DrainPass,
+): DrainSnapshot | GoneNode | undefined {
   const node = views.nodes.get({ name: nodeName })
-  if (node === undefined) return undefined
+  if (node === undefined) return isRemoved ? { gone: nodeName, pods: views.pods.byIndex('node', nodeName) } : undefined
   const onNode = learned ?? {
     pods: views.pods.byIndex('node', nodeName),
     leftByRequest: podsLeftBy(views.disruptions.byIndex('node', nodeName)),

@@ -1,7 +1,15 @@
-import { customResourceDefinitions, deployments, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import {
+  customResourceDefinitions,
+  deployments,
+  nodes,
+  podDisruptionBudgets,
+  pods,
+} from '@cofferdam/kubernetes/api/resources.ts'
 import { describe, expect, it } from 'vitest'
 import { machineDefinitions } from '../../cluster-file/machine-definitions.ts'
 import { openCeph } from '../ceph/testing/ceph-fixture.ts'
+import { budget, deployment } from '../testing/scenario.ts'
+import type { MachineDrain } from './machines-description.ts'
 import { createSimulatedMachines } from './simulated-machines.ts'
 import { openMachines } from './testing/machines-fixture.ts'
 
@@ -42,6 +50,35 @@ describe('a Machine that is deleted', () => {
       await fixture.change('workers-2', { metadata: { annotations: { [annotation]: null } } })
       await fixture.seconds(2)
       expect(fixture.world.kubelet.isOn('node-2')).toBe(false)
+    } finally {
+      fixture.stop()
+    }
+  })
+
+  const drained: Record<string, { drain: MachineDrain; allows: number; afterSeconds: number; isOn: boolean }> = {
+    'is drained first, and goes when its node is empty': { drain: {}, allows: 1, afterSeconds: 60, isOn: false },
+    'waits for a budget for as long as it takes': { drain: {}, allows: 0, afterSeconds: 3600, isOn: true },
+    'goes with all that is on it when the drain has lasted too long': {
+      drain: { timeoutSeconds: 600 },
+      allows: 0,
+      afterSeconds: 640,
+      isOn: false,
+    },
+  }
+  it.each(Object.entries(drained))('%s', async (_sentence, { drain, allows, afterSeconds, isOn }) => {
+    const fixture = await openMachines({ api: 'cluster-api', drain })
+    const { api, machines, seconds, world } = fixture
+    try {
+      await api.create(deployments, deployment('web', { replicas: 12 }))
+      await api.create(podDisruptionBudgets, budget('web', { maxUnavailable: allows * 12 }))
+      await seconds(30)
+      await api.delete(machines.kinds.machines, { namespace: 'default', name: 'workers-2' })
+      await seconds(1)
+      expect((await api.get(nodes, { name: 'node-2' })).spec?.unschedulable).toBe(true)
+      expect(world.kubelet.isOn('node-2')).toBe(true)
+      await seconds(afterSeconds)
+      expect(world.kubelet.isOn('node-2')).toBe(isOn)
+      expect(fixture.failures).toEqual([])
     } finally {
       fixture.stop()
     }

@@ -9,9 +9,10 @@ import { isTerminating } from '../pod-facts.ts'
 import { deletionHooks } from './deletion-hooks.ts'
 import type { Fleet, Order } from './fleet.ts'
 import { indexByNodeRef } from './index-by-node-ref.ts'
+import { drainOnce } from './machine-drain.ts'
 import type { MachineKinds } from './machine-kinds.ts'
 import { buildNode, providerIdOf } from './machine-objects.ts'
-import type { MachineTimings } from './machines-description.ts'
+import type { MachineDrain, MachineTimings } from './machines-description.ts'
 import { cutPower, type PowerSwitch } from './power-cycle.ts'
 
 export interface MachineLifePorts {
@@ -20,6 +21,8 @@ export interface MachineLifePorts {
   readonly kubelet: PowerSwitch
   readonly fleet: Fleet
   readonly timings: MachineTimings
+  /** Undefined: machines that are deleted are not drained. */
+  readonly drain: MachineDrain | undefined
   /** No machine is made while this is so: the provider has none to give. */
   readonly isSoldOut: () => boolean
   /** A Machine has gone, or has got its Node. */
@@ -28,6 +31,8 @@ export interface MachineLifePorts {
 
 /** How often a Machine that has no Node yet is reconciled. */
 const recheckMs = 5_000
+/** How long after an attempt to drain the next one follows. */
+const drainRetryMs = 20_000
 
 export interface MachineLife {
   enqueueAll(): void
@@ -39,6 +44,7 @@ export function startMachineLife(ports: MachineLifePorts): MachineLife {
   const machineView = tools.views.of(kinds.machines)
   const nodeView = tools.views.of(nodes)
   const offSince = new Map<string, number>()
+  const drainSince = new Map<string, number>()
   const machineOfNode = indexByNodeRef(machineView)
   const queue = tools.queue({ needs: [machineView, nodeView], work: reconcile })
 
@@ -91,7 +97,9 @@ export function startMachineLife(ports: MachineLifePorts): MachineLife {
     const node = machine.status?.nodeRef?.name
     if (!machine.metadata.finalizers?.includes(kinds.finalizer)) return
     const deleting = await enterPhase(machine, 'Deleting')
-    if (deletionHooks(machine).length > 0) return
+    if (deletionHooks(machine, 'drain').length > 0) return
+    if (node !== undefined && !offSince.has(key) && !(await isDrained(key, node))) return
+    if (deletionHooks(machine, 'terminate').length > 0) return
     const since = offSince.get(key)
     if (since === undefined) {
       offSince.set(key, tools.clock.now())
@@ -106,6 +114,17 @@ export function startMachineLife(ports: MachineLifePorts): MachineLife {
     const rest = finalizers.filter((finalizer) => finalizer !== kinds.finalizer)
     await tools.api.update(kinds.machines, { ...deleting, metadata: { ...metadata, finalizers: rest } })
     offSince.delete(key)
+  }
+
+  async function isDrained(key: string, node: string): Promise<boolean> {
+    if (ports.drain === undefined) return true
+    const nowMs = tools.clock.now()
+    const sinceMs = drainSince.get(key) ?? nowMs
+    drainSince.set(key, sinceMs)
+    const { timeoutSeconds = Number.POSITIVE_INFINITY } = ports.drain
+    if (nowMs - sinceMs >= timeoutSeconds * 1_000 || (await drainOnce(tools.api, node, nowMs))) return true
+    queue.addAfter(key, drainRetryMs)
+    return false
   }
 
   async function enterPhase(machine: Machine, phase: string): Promise<Machine> {
@@ -130,6 +149,7 @@ export function startMachineLife(ports: MachineLifePorts): MachineLife {
       if (after === undefined) {
         fleet.close(key)
         offSince.delete(key)
+        drainSince.delete(key)
         ports.onTurn()
       } else queue.add(key)
     }),

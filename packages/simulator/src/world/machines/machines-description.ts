@@ -11,6 +11,13 @@ export interface MachinesDescription {
   readonly clusterName?: string
   readonly sets: readonly MachineSetDescription[]
   readonly timings?: Partial<MachineTimings>
+  /** Machines that are deleted are drained first. Default: they are not, since those of dead nodes cannot be. */
+  readonly drain?: MachineDrain
+}
+
+export interface MachineDrain {
+  /** The machine goes when its drain has lasted so long, whatever is left on it. Default: never. */
+  readonly timeoutSeconds?: number
 }
 
 export interface MachineSetDescription {

@@ -42,8 +42,8 @@ export interface MachineControls {
 /**
  * The machines behind the nodes of a cluster, with their Machine objects and the sets that replace them.
  *
- * A deleted Machine waits for its deletion hooks, then loses its power, then its Node goes, then itself. It is not drained: whoever
- * deletes it because its node is dead could not drain it either.
+ * A deleted Machine waits for its deletion hooks, is drained where the description says so, then loses its power, then its Node goes,
+ * then itself.
  */
 export function createSimulatedMachines(ports: MachinesPorts, description: MachinesDescription): SimulatedMachines {
   const { api = 'openshift', version, clusterName = 'cluster' } = description
@@ -88,6 +88,7 @@ export function createSimulatedMachines(ports: MachinesPorts, description: Machi
     kubelet: ports.kubelet,
     fleet,
     timings,
+    drain: description.drain,
     isSoldOut: () => isSoldOut,
     onTurn: () => moves.add('all'),
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { PodOnNode } from '../../../shared/pod-on-node.ts'
 import { decideDrain } from './decide.ts'
-import type { DrainSnapshot } from './snapshot.ts'
+import type { DrainSnapshot, GoneNode } from './snapshot.ts'
 
 const orders: PodOnNode = {
   uid: 'uid of orders',
@@ -21,15 +21,30 @@ const cordoned: DrainSnapshot = {
   now: '2026-01-01T12:00:00Z',
 }
 
-function stepsOf(snapshot: DrainSnapshot | undefined): string[] {
+function stepsOf(snapshot: DrainSnapshot | GoneNode | undefined): string[] {
   return decideDrain(snapshot).steps.map((step) => {
     if (step.do === 'ask') return `ask what is on ${step.nodeName}`
+    if (step.do === 'report') return `report ${step.nodeName} without ${step.pods.join(', ')}`
     return `write ${step.conditions.map(({ type, status }) => `${type}=${status}`).join(' ')}`
   })
 }
 
-const cases: Record<string, { given: DrainSnapshot | undefined; then: string[] }> = {
+const cases: Record<string, { given: DrainSnapshot | GoneNode | undefined; then: string[] }> = {
   'a node that has gone needs nothing': { given: undefined, then: [] },
+  'a node that was deleted with pods on it is reported: no budget was asked for them': {
+    given: { gone: 'node-a', pods: [orders, { ...orders, name: 'leaving', isLeaving: true }] },
+    then: ['report node-a without shop/orders'],
+  },
+  'a node that was deleted after its drain is no news': {
+    given: {
+      gone: 'node-a',
+      pods: [
+        { ...orders, mustLeave: false },
+        { ...orders, isLeaving: true },
+      ],
+    },
+    then: [],
+  },
   'a copy without pods is not believed: the server is asked before a machine may be taken down': {
     given: cordoned,
     then: ['ask what is on node-a'],

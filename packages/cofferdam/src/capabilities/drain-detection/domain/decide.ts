@@ -3,7 +3,7 @@ import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { harmlessText } from '../../../shared/harmless-text.ts'
 import type { PodOnNode } from '../../../shared/pod-on-node.ts'
 import { type Reason, reasons } from '../../../shared/reasons.ts'
-import type { DrainSnapshot } from './snapshot.ts'
+import type { DrainSnapshot, GoneNode } from './snapshot.ts'
 import type { DrainStep } from './steps.ts'
 
 export interface DrainDecision {
@@ -34,8 +34,9 @@ interface Wanted {
  * Guarantees: that a node is drained is only ever written on what the API server listed. A copy that is behind does not show the pod
  * that came last, and whoever reads the condition takes the machine down.
  */
-export function decideDrain(snapshot: DrainSnapshot | undefined): DrainPlan {
+export function decideDrain(snapshot: DrainSnapshot | GoneNode | undefined): DrainPlan {
   if (snapshot === undefined) return { steps: [] }
+  if ('gone' in snapshot) return { steps: reportGone(snapshot) }
   const nodeName = snapshot.node.name
   const { conditions, recheckAfterMs } = decideDrainConditions(snapshot)
   if (snapshot.isFresh !== true && saysDrained(conditions)) return { steps: [{ do: 'ask', nodeName }] }
@@ -43,6 +44,13 @@ export function decideDrain(snapshot: DrainSnapshot | undefined): DrainPlan {
     steps: conditions.length === 0 ? [] : [{ do: 'write', nodeName, conditions }],
     ...(recheckAfterMs === undefined ? {} : { recheckAfterMs }),
   }
+}
+
+/** Whoever deletes a Node with pods on it has asked no budget for them. Those that were leaving already are left out. */
+function reportGone({ gone: nodeName, pods }: GoneNode): DrainStep[] {
+  const left = pods.filter(({ mustLeave, isLeaving }) => mustLeave && !isLeaving)
+  const names = left.map(({ namespace, name }) => `${namespace}/${name}`).sort()
+  return names.length === 0 ? [] : [{ do: 'report', nodeName, pods: names }]
 }
 
 /**

@@ -22,6 +22,13 @@ export interface DrainSnapshot extends OnNode {
   readonly quietMs?: number
 }
 
+/** A Node that was deleted a moment ago. */
+export interface GoneNode {
+  readonly gone: string
+  /** As the watches last delivered them: they are removed soon, since their node is gone. */
+  readonly pods: readonly PodOnNode[]
+}
+
 export interface DrainedNode {
   readonly name: string
   /** By a cordon, or by the taint of a tool that drains. */

@@ -44,6 +44,8 @@ const giveUp = giveBack.filter((step) => step !== 'uncordon')
 /** With `Recovering` on record already. */
 const ended = { giveBack: giveBack.slice(1), giveUp: giveUp.slice(1) }
 const mayGo = 'node/node-a: NodeMayGo, alice'
+/** The pod of a Job that waits for the drain of its own node. */
+const asker = { ...job0, name: 'upgrade', uid: 'upgrade-1', wantsToStay: true }
 const withStorage: Ledger = ledgerOf(...acting.entries, entry(ceph.key, { state: 'Acting' }))
 const moves = {
   budgets: ['pdb/shop/store'],
@@ -177,6 +179,19 @@ table('once the intent is written', {
       blockedBy: ['pdb/shop/web: BudgetExhausted, nodedisruption/reboot-a'],
       warnings: ['pod/shop/web-9 asks to stay but is evicted: it came after the locks were taken'],
     },
+  },
+  'a pod that no budget covers stays, ready or not, whenever it came: it can be the one that asked for the drain': {
+    given: { record: draining, node: cordoned, pods: [web0, { ...asker, isReady: false }] },
+    then: {
+      reason: 'NodeMayGo',
+      phase: 'Drained',
+      steps: ['record Drained'],
+      blockedBy: [mayGo],
+    },
+  },
+  'such a pod has ended: it is left there, or the Job that gives the node back would do so while it is drained again': {
+    given: { record: drained, node: cordoned, pods: [web0, { ...asker, kind: 'finished', isReady: false }] },
+    then: { reason: 'NodeMayGo', phase: 'Drained', blockedBy: [mayGo] },
   },
   'a pod that came later waits for what is reserved for one that stays: both leave, rather than none': {
     given: { record: draining, node: cordoned, pods: [web0, { ...web0, name: 'web-9', uid: 'web-9-1' }] },

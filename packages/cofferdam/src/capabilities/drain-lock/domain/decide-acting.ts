@@ -43,7 +43,9 @@ export function decideActing(view: DisruptionView): DisruptionDecision {
     isPatienceOver: isPatienceOver(view),
   })
   const stayed = before.skippedPods.filter(({ uid }) => !plan.leaves.some((pod) => pod.uid === uid))
-  const record = withRecord(before, { skippedPods: asReferences(before.skippedPods, stayed) })
+  const record = withRecord(before, {
+    skippedPods: withReferences(asReferences(before.skippedPods, stayed), plan.stays),
+  })
   const acting: Acting = { node, plan, held, record }
   const broken = brokenKeys(view, acting)
   if (broken.length > 0) return standStill(view, acting, broken)

@@ -486,6 +486,15 @@ table('a pod that wants to stay and may not leaves, with the reason', {
       warnings: [leaves('it is not ready')],
     },
   },
+  'no budget covers it, but the node does not come back': {
+    given: { request: { intent: 'Remove' }, pods: [{ ...web0, budgetUids: [] }] },
+    then: {
+      reason: 'LocksAsked',
+      phase: 'Waiting',
+      steps: ['take node/node-a'],
+      warnings: [leaves('the node is to be removed')],
+    },
+  },
   'more than one budget covers it': {
     given: { pods: [{ ...web0, budgetUids: ['web-1', 'all-1'] }] },
     then: {

@@ -41,7 +41,7 @@ export function planPods(question: PodPlanQuestion): PodPlan {
   const going: PodFacts[] = []
   const warnings: DisruptionWarning[] = []
   for (const pod of question.seen.pods) {
-    if (pod.kind === 'stays-anyway') continue
+    if (pod.kind === 'stays-anyway' || hasStayedToItsEnd(pod, question)) continue
     if (pod.isLeaving) {
       going.push(pod)
       continue
@@ -89,7 +89,8 @@ function answerFor(pod: PodFacts, question: PodPlanQuestion): boolean | string {
   const { bound, hasFallenBack } = question
   if (bound !== undefined && !hasFallenBack) {
     if (bound.some(({ uid }) => uid === pod.uid)) return true
-    return pod.wantsToStay ? (refusalFor(pod, question) ?? 'it came after the locks were taken') : false
+    if (!pod.wantsToStay) return false
+    return refusalFor(pod, question) ?? (needsNoLock(pod) ? true : 'it came after the locks were taken')
   }
   return pod.wantsToStay ? (refusalFor(pod, question) ?? true) : false
 }
@@ -98,17 +99,29 @@ function refusalFor(pod: PodFacts, { seen, hasFallenBack }: PodPlanQuestion): st
   const { request, settings, budgets } = seen
   if (request.intent !== 'Reboot') return `the node is to be ${request.intent === 'Remove' ? 'removed' : 'replaced'}`
   if (!request.honourSkipDrain) return 'the request does not honour skip-drain'
-  if (hasFallenBack) return 'not all locks were acquired in time'
-  if (!pod.isReady) return 'it is not ready'
   if (!(pod.toleratesMs >= settings.minTolerationMs)) {
     const [has, needs] = [pod.toleratesMs, settings.minTolerationMs].map((ms) => `${Math.floor(ms / 1000)} s`)
     return `it tolerates an unreachable or unready node for ${has}, and ${needs} are needed`
   }
+  if (needsNoLock(pod)) return undefined
+  if (hasFallenBack) return 'not all locks were acquired in time'
+  if (!pod.isReady) return 'it is not ready'
   if (pod.budgetUids.length > 1)
     return `${pod.budgetUids.length} budgets cover it, and none of them can answer for it alone`
   const [budgetUid] = pod.budgetUids
   if (budgetUid !== undefined && !budgets.some(({ uid }) => uid === budgetUid)) return 'its budget cannot be seen'
   return undefined
+}
+
+/** Evicting it would take back for a moment that the node may go, just when the Job that asked for the drain has ended and gives the node back. */
+function hasStayedToItsEnd(pod: PodFacts, question: PodPlanQuestion): boolean {
+  if (pod.kind !== 'finished' || pod.isLeaving || !pod.wantsToStay || !needsNoLock(pod)) return false
+  return refusalFor(pod, question) === undefined
+}
+
+/** No budget counts on it, ready or not: it can be the pod of a Job that asked for this very drain, and waits in an init container. */
+function needsNoLock({ budgetUids }: PodFacts): boolean {
+  return budgetUids.length === 0
 }
 
 function shutdownWarning({ seen: { request, node } }: PodPlanQuestion): DisruptionWarning[] {

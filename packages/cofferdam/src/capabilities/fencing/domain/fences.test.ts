@@ -165,6 +165,26 @@ describe('a fence', () => {
     ])
   })
 
+  const drainedFirst = exampleMachine('a', {
+    metadata: { name: 'm-a', deletionTimestamp: '2026-01-01T00:00:00Z' },
+    spec: { lifecycleHooks: { preDrain: [{ name: 'cofferdam', owner: 'cofferdam.io/machine-deletion' }] } },
+  })
+  const deletedA = { ...calm, openshiftMachines: [drainedFirst, exampleMachine('b'), exampleMachine('c')] }
+
+  it('is none while our hook has a healthy node drained first: the drain would wait for the storage that the fence holds', () => {
+    expect(decide(deletedA).fences).toEqual([])
+  })
+
+  it('begins despite that hook when the node is not Ready: it cannot be drained, and its hook goes soon', () => {
+    expect(decide({ ...deletedA, nodes: sickA }).fences.map(({ machine }) => machine)).toEqual(['m-a'])
+  })
+
+  it('is over when the node of such a machine has been well for ten minutes, so that it can be drained', () => {
+    const isOver = (ms: number) =>
+      decide(at(ms, { ...deletedA, budgets: begun.budgets, nodes: back })).fences[0]?.isOver
+    expect([isOver(4 * minute), isOver(13 * minute)]).toEqual([false, true])
+  })
+
   it('is none when a machine without OSDs is deleted', () => {
     const machine = exampleMachine('x', { metadata: { name: 'm-x', deletionTimestamp: '2026-01-01T00:00:00Z' } })
     expect(decide({ ...calm, openshiftMachines: [machine, ...(calm.openshiftMachines ?? [])] }).fences).toEqual([])

@@ -101,10 +101,10 @@ function hostOf(index: FencingIndex, labelled: LabelledCluster, called: string):
   }
   const machine = machineOf(index, labelled, called)
   if (machine === undefined) return undefined
-  const { isBeingDeleted, isRemediated, nodeName: behind = '' } = machine
+  const { isBeingDeleted, isDrainedFirst = false, isRemediated, nodeName: behind = '' } = machine
   return {
     hasOsds: index.placeOf(machine, labelled) !== 'none',
-    isWanted: isBeingDeleted || isRemediated === true || index.remediating.has(behind),
+    isWanted: (isBeingDeleted && !isDrainedFirst) || isRemediated === true || index.remediating.has(behind),
   }
 }
 

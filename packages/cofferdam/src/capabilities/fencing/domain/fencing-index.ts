@@ -133,7 +133,7 @@ export function createFencingIndex(): (snapshot: FencingSnapshot) => FencingInde
       outages,
       isPlanned,
       remediating,
-      taken: takenMachines(snapshot, machinesByNode, remediating),
+      taken: takenMachines(snapshot, { machinesByNode, remediating, unready }),
       isReady: ({ nodeName }) => nodeName !== undefined && !unready.has(nodeName) && !absent.has(nodeName),
       placeOf,
       isStorageMachine(machine, cluster) {
@@ -206,15 +206,10 @@ function remediatedNodes({ remediators, leases, nowMs }: FencingSnapshot): Set<s
 
 function takenMachines(
   { budgets, machines }: FencingSnapshot,
-  machinesByNode: ReadonlyMap<string, MachineView>,
-  remediating: ReadonlySet<string>,
+  seen: Pick<FencingIndex, 'machinesByNode' | 'remediating'> & { readonly unready: ReadonlySet<string> },
 ): MachineView[] {
-  // While our hook is on a machine, it is only queued.
-  const taken = new Set(
-    machines.filter(
-      ({ isBeingDeleted, isHookedByUs, isRemediated }) => (isBeingDeleted && !isHookedByUs) || isRemediated === true,
-    ),
-  )
+  const { machinesByNode, remediating, unready } = seen
+  const taken = new Set(machines.filter((machine) => isTaken(machine, unready)))
   for (const node of remediating) {
     const machine = machinesByNode.get(node)
     if (machine !== undefined) taken.add(machine)
@@ -226,4 +221,14 @@ function takenMachines(
     }
   }
   return [...taken]
+}
+
+/**
+ * While our pre-terminate hook is on a machine, it is only queued. While our pre-drain hook is, its node is drained by a request, which needs the storage
+ * that a fence would hold; a node that is not Ready cannot be drained, and is taken soon.
+ */
+function isTaken(machine: MachineView, unready: ReadonlySet<string>): boolean {
+  const { isBeingDeleted, isHookedByUs, isRemediated, isDrainedFirst = false, nodeName = '' } = machine
+  const isKept = isHookedByUs || (isDrainedFirst && !unready.has(nodeName))
+  return (isBeingDeleted && !isKept) || isRemediated === true
 }

@@ -1,5 +1,6 @@
 import type { Machine } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { hasPreDrainHook } from '../../../shared/pre-drain-hook.ts'
 import { gateMarks, gateValue, hookName, marks, skipAnnotation } from './marks.ts'
 import type { MachineView } from './snapshot.ts'
 
@@ -20,6 +21,7 @@ export function parseMachine(machine: Machine, api: MachineView['api']): Machine
     labels,
     labelsOfOurs: marksOf(annotations[marks.labels]),
     isHookedByUs: Array.isArray(hooks) && hooks.some((hook: unknown) => isNamed(hook, hookName)),
+    ...(deletionTimestamp !== undefined && hasPreDrainHook(machine) ? { isDrainedFirst: true } : {}),
     skip: setBy(annotations, skipAnnotation, gateMarks.skip),
     isRemediated:
       annotations[bareMetalRemediation] !== undefined || conditionOf(machine, 'OwnerRemediated')?.status === 'False',

@@ -108,6 +108,8 @@ export interface MachineView {
   readonly labelsOfOurs: readonly string[]
   /** Whether our hook keeps it from being terminated. OpenShift only. */
   readonly isHookedByUs: boolean
+  /** It is being deleted, and our pre-drain hook keeps it until its node is drained. */
+  readonly isDrainedFirst?: boolean
   /** Whether we paused it for Cluster API; `others`: somebody else did. */
   readonly skip: 'ours' | 'others' | undefined
   /** Its remediator said on it that it takes it away: by Cluster API's condition, or OpenShift's annotation for bare metal. */

@@ -23,9 +23,9 @@ import type { OnlyNamed } from '../../../ceph/views/named-views.ts'
 import { type CephTrust, isNamed, namedNamespaces, nameOf } from '../../../shared/ceph-trust/named-clusters.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
 import { hostnameOf } from '../../../shared/node-hostnames.ts'
+import { eitherVersion, type KindView, openKind } from '../../kind-view.ts'
 import { isGuardedBefore } from '../domain/guarded-before.ts'
 import { marks } from '../domain/marks.ts'
-import { eitherVersion, type KindView, withType } from './kind-view.ts'
 import { type FencingViews, slimFencedNode } from './observe.ts'
 
 export interface FencingViewPorts {
@@ -42,12 +42,7 @@ export function openFencingViews({ informers, log, trust, cephViews }: FencingVi
     options: { readonly project?: (object: T) => T; readonly onAbsent?: () => void } = {},
   ): KindView<T> {
     const { project = withoutManagedFields } = options
-    const name = `${type.plural}.${type.group}/${type.version}`
-    const onAbsent = () => {
-      log.info({ resource: name }, 'the cluster has no such kind')
-      options.onAbsent?.()
-    }
-    return withType(informers.openOptional<T, T>(`fencing/${name}`, { type, project, onAbsent }), () => type)
+    return openKind({ informers, log, reader: 'fencing' }, type, { ...options, project })
   }
 
   function clusterApiKind<T extends KubeObject>(newer: ResourceType<T>, project?: (object: T) => T): KindView<T> {
