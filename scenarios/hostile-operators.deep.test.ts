@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { doSomethingHostile, goHome, type HostileStage } from './testing/hostile-people.ts'
 import { controlNodes, openHundredNodes, workers } from './testing/hundred-nodes.ts'
 import { watchRolling } from './testing/rolling-oracle.ts'
-import { rollByKubectl, rollByRequests } from './testing/rolling-tools.ts'
+import { rollByKubectl, rollByKured, rollByRequests } from './testing/rolling-tools.ts'
 
 const hostileMinutes = 30
 /** `COFFERDAM_SEEDS=5,6,7` rolls with others than these. */
@@ -20,9 +20,12 @@ describe('three tools reboot a hundred nodes at once while five people do harm',
         const stage: HostileStage = { fixture, oracle, random, operator: fixture.newestOperator }
         fixture.operate({ isReplaced: true })
         await fixture.seconds(30)
+        // Some nodes are wanted by two of them, and some by all three.
+        const [even, odd] = [0, 1].map((rest) => workers.filter((_, index) => index % 2 === rest))
         const tools = [
-          rollByRequests(fixture, [...workers, ...controlNodes], 60),
-          rollByKubectl(fixture, workers.slice(0, 40), 45),
+          rollByRequests(fixture, [...(even ?? []), ...controlNodes.slice(0, 2)], 60),
+          await rollByKured(fixture, [...(odd ?? []), ...workers.slice(0, 12), ...controlNodes.slice(1)], 60),
+          rollByKubectl(fixture, workers.slice(0, 24), 45),
         ]
         const pass = async (seconds: number) => {
           for (let second = 0; second < seconds; second += 2) {

@@ -1,5 +1,5 @@
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
+import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import type { World } from '@cofferdam/simulator/world/start-world.ts'
 
 export interface RebooterPorts {
@@ -9,12 +9,17 @@ export interface RebooterPorts {
 }
 
 /** What a node's own agent does: it reads on record that the node may go, and a moment later takes it down, once. */
-export function startRebooter({ world, clock, tell }: RebooterPorts, downSeconds: number): () => void {
+export function startRebooter(
+  { world, clock, tell }: RebooterPorts,
+  downSeconds: number,
+  isOurs: (request: NodeDisruption) => boolean = () => true,
+): () => void {
   const begun = new Set<string>()
   const requests = world.views.of(nodeDisruptions)
   return requests.subscribe(({ key, after }) => {
     const uid = after?.metadata.uid ?? ''
     if (after?.status?.phase !== 'Drained' || after.spec.intent !== 'Reboot' || begun.has(uid)) return
+    if (!isOurs(after)) return
     begun.add(uid)
     clock.after(1_000, () => {
       if (requests.get(key)?.status?.phase !== 'Drained') return void begun.delete(uid)

@@ -2,9 +2,10 @@ import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
+import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { startDrain } from './drainer.ts'
 import type { FencingFixture } from './fencing-fixture.ts'
+import { installKured } from './kured-cluster.ts'
 import { startRebooter } from './rebooter.ts'
 
 /** Somebody who reboots many nodes, one after the other or several at a time. */
@@ -34,7 +35,8 @@ export function rollByRequests(
 ): RollingTool {
   const { clock, world, views, trace } = fixture
   const before = new Map(nodeNames.map((name) => [name, bootOf(fixture, name)]))
-  const stopRebooting = startRebooter({ world, clock, tell: trace.tell }, downSeconds)
+  const isOwn = ({ spec }: NodeDisruption) => spec.requester === 'alice'
+  const stopRebooting = startRebooter({ world, clock, tell: trace.tell }, downSeconds, isOwn)
   const requests = views.of(nodeDisruptions)
   let isStopped = false
   let made = 0
@@ -44,7 +46,7 @@ export function rollByRequests(
     while (!isStopped) {
       const asked = new Set(
         [...requests.values()]
-          .filter(({ spec, status }) => spec.requester === 'alice' && !isOver(status?.phase))
+          .filter((request) => isOwn(request) && !isOver(request.status?.phase))
           .map(({ spec }) => spec.nodeName),
       )
       for (const nodeName of left()) {
@@ -65,6 +67,22 @@ export function rollByRequests(
       isStopped = true
       stopRebooting()
     },
+  }
+}
+
+/** kured on every node, some of which want a reboot. It reboots what Cofferdam has drained for it, four at a time. */
+export async function rollByKured(
+  { api, clock, views, world }: FencingFixture,
+  nodeNames: readonly string[],
+  downSeconds: number,
+): Promise<RollingTool> {
+  const kured = await installKured({ api, clock, views, kubelet: world.kubelet }, { concurrency: 4, downSeconds })
+  await kured.optIn(true)
+  for (const name of nodeNames) kured.requireReboot(name)
+  return {
+    name: 'kured',
+    left: () => nodeNames.filter((name) => kured.isRebootRequired(name)),
+    stop: () => kured.stop(),
   }
 }
 
