@@ -4,6 +4,8 @@ import { drainDetection } from '../capabilities/drain-detection/index.ts'
 import { drainLock } from '../capabilities/drain-lock/index.ts'
 import { fencing } from '../capabilities/fencing/index.ts'
 import { longhornDrain } from '../capabilities/longhorn-drain/index.ts'
+import { machineConfig } from '../capabilities/machine-config/index.ts'
+import { nodeMaintenance } from '../capabilities/node-maintenance/index.ts'
 import { osdUpdate } from '../capabilities/osd-update/index.ts'
 import type { Shown } from '../capabilities/shown.ts'
 import { evictionGuard } from '../eviction-guard/capability.ts'
@@ -18,6 +20,8 @@ export const capabilities = [
   longhornDrain,
   fencing,
   drainLock,
+  nodeMaintenance,
+  machineConfig,
   evictionGuard,
 ] as const
 
