@@ -40,14 +40,15 @@ export interface CephFixture extends Pick<Scenario, 'api' | 'clock' | 'server'> 
   drain(node: string, pace?: EvictionPace): Drain
   cordon(node: string): Promise<void>
   uncordon(node: string): Promise<void>
-  startOperator(): void
+  /** With all controllers, but for those that are left out. */
+  startOperator(without?: readonly string[]): void
   stopOperator(): Promise<void>
   /** What the operator measures. */
   readonly metrics: Metrics
   /** Cuts the operator off in the middle of what it does: after so many more writes nothing of it gets through. */
   killOperatorAfter(writes: number): void
   /** What can be done to machines; Kubernetes and Ceph notice when they do. */
-  readonly machines: Pick<Kubelet, 'powerOff' | 'powerOn' | 'setReady'>
+  readonly machines: Pick<Kubelet, 'powerOff' | 'powerOn' | 'reboot' | 'setReady'>
   /** Commands that operators sent to Ceph, by their prefix. */
   readonly asked: string[]
   /** The pod of this OSD stays and is never ready again, as with a disk that is gone. */
@@ -173,7 +174,7 @@ export async function openCephFixture(
     drain: (node, pace) => startDrain({ api, clock, tell: trace.tell }, node, pace),
     cordon: async (node) => void (await schedulable(node, true)),
     uncordon: async (node) => void (await schedulable(node, false)),
-    startOperator() {
+    startOperator(without = []) {
       line = openLine()
       startedMs = clock.now()
       metrics = createMetrics()
@@ -192,7 +193,7 @@ export async function openCephFixture(
         random: random.stream('operator'),
         log: createLog('silent'),
         metrics,
-        controllers: controllerNames,
+        controllers: controllerNames.filter((name) => !without.includes(name)),
         dryRun: false,
         ceph: () => commands,
         trust: { ...trustsAlone([described, ...alsoNamed]), ...(described.rook && { own: [] }) },
