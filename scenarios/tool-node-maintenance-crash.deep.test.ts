@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type LockFixture, openLockFixture } from './testing/lock-fixture.ts'
 import { type Maintenances, openMaintenances } from './testing/maintenance-operator.ts'
-import { requestsOf } from './testing/requests-of.ts'
+import { requestsOf, standingFor } from './testing/requests-of.ts'
 
 let fixture: LockFixture
 let maintenances: Maintenances
@@ -34,6 +34,6 @@ it('three nodes at once, and an operator that is killed in the middle: all get t
     await fixture.seconds(40)
   }
   await fixture.until('nothing is held or left', () => {
-    return fixture.heldKeys().length === 0 && requestsOf(fixture.views, 'node-maintenance').size === 0
+    return fixture.heldKeys().length === 0 && standingFor(fixture.views, 'node-maintenance').length === 0
   })
 })

@@ -2,7 +2,7 @@ import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption
 import { afterEach, expect, it } from 'vitest'
 import { type CephFixture, openCephFixture } from './testing/ceph-fixture.ts'
 import { type Maintenances, openMaintenances } from './testing/maintenance-operator.ts'
-import { requestsOf } from './testing/requests-of.ts'
+import { requestsOf, standingFor } from './testing/requests-of.ts'
 
 /** Three racks with a node each, and an OSD on each node. */
 const threeRacks = `
@@ -58,7 +58,7 @@ it('two nodes are taken into maintenance at once: each has a request, and the se
   await maintenances.giveBack(second)
   await fixture.until(
     'nothing is left of it',
-    () => isCalm() && requestsOf(fixture.views, 'node-maintenance').size === 0,
+    () => isCalm() && standingFor(fixture.views, 'node-maintenance').length === 0,
   )
   expect(fixture.oracle.violations).toEqual([])
 })

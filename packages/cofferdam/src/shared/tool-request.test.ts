@@ -71,6 +71,10 @@ const rows: Record<string, { given: Partial<ToolRequestSnapshot>; then: readonly
     given: { wanted: known([]), requests: known([made]) },
     then: [withdrawal],
   },
+  'a request whose node is back and recovers ends by itself: deleted, it would leave no record': {
+    given: { wanted: known([]), requests: known([request('worker-1', { phase: 'Recovering' })]) },
+    then: [],
+  },
   'a request that is over is left for those who ask how it went': {
     given: { wanted: known([]), requests: known([request('worker-1', { phase: 'Completed' })]) },
     then: [],

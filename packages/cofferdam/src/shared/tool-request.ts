@@ -73,7 +73,8 @@ export function decideToolRequests({ tool, wanted, requests }: ToolRequestSnapsh
   for (const request of standing) {
     const { metadata, spec } = request
     const isWanted = hasBegun(request) ? wantedNames : mayBegin
-    if (isWanted.has(spec.nodeName)) continue
+    // What recovers ends by itself, and its record stays for those who ask how it went.
+    if (isWanted.has(spec.nodeName) || request.status?.phase === 'Recovering') continue
     steps.push({ do: 'write', write: 'withdrawal', name: metadata.name, uid: metadata.uid ?? '' })
   }
   return steps
