@@ -1,7 +1,7 @@
 import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import {
-  type MachineConfigPool,
   machineConfigAnnotations as annotations,
+  type MachineConfigPool,
   machineConfigPools,
 } from '@cofferdam/kubernetes/api/kinds/machine-config.ts'
 import { customResourceDefinitions, nodes } from '@cofferdam/kubernetes/api/resources.ts'

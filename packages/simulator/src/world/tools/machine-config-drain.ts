@@ -2,8 +2,8 @@ import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { machineConfigAnnotations } from '@cofferdam/kubernetes/api/kinds/machine-config.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { type Actor, type ActorPorts, openTools } from '../actor.ts'
-import { runNodeDrain, setCordon } from './kubectl-drain.ts'
 import { annotationOf } from './annotation-of.ts'
+import { runNodeDrain, setCordon } from './kubectl-drain.ts'
 
 const delayMs = 5_000
 const drainMs = 90_000

@@ -1,9 +1,9 @@
+import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import {
   machineConfigAnnotations as annotations,
   type MachineConfigPool,
   machineConfigPools,
 } from '@cofferdam/kubernetes/api/kinds/machine-config.ts'
-import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import {
   customResourceDefinitions,
   deployments,

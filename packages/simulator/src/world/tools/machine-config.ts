@@ -1,8 +1,8 @@
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { scaledValue } from '@cofferdam/kubernetes/api/int-or-string.ts'
 import {
-  type MachineConfigPool,
   machineConfigAnnotations as annotations,
+  type MachineConfigPool,
   machineConfigPools,
 } from '@cofferdam/kubernetes/api/kinds/machine-config.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'

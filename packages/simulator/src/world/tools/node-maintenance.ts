@@ -51,12 +51,12 @@ export function createNodeMaintenanceOperator(ports: ActorPorts): NodeMaintenanc
     const nodeName = begun.spec?.nodeName ?? ''
     const node = await found(api.get(nodes, { name: nodeName }))
     if (node === undefined)
-      return void (await write(begun, { phase: 'Failed', lastError: `nodes "${nodeName}" not found` }))
+      return write(begun, { phase: 'Failed', lastError: `nodes "${nodeName}" not found` })
     const { errorOnLeaseCount = 0, drainProgress = 0 } = begun.status ?? {}
     if (errorOnLeaseCount > mostLeaseErrors) {
       await giveBack(node)
       const lastError = `maintenance failed: lease could not be extended after ${errorOnLeaseCount} attempts`
-      return void (await write(begun, { phase: 'Failed', lastError }))
+      return write(begun, { phase: 'Failed', lastError })
     }
     if (!(await takeNodeLease(tools, node, holder, leaseSeconds))) {
       const counted = drainProgress > 0 ? { errorOnLeaseCount: errorOnLeaseCount + 1 } : {}

@@ -1,5 +1,5 @@
-import type { Labels, LabelSelector } from '@cofferdam/kubernetes/api/label-selector.ts'
-import type { EventSubject } from '@cofferdam/kubernetes/runtime/build-event.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { LabelSelector, Labels } from '@cofferdam/kubernetes/api/label-selector.ts'
 import type { ToolRequestSnapshot } from '../../../shared/tool-request.ts'
 
 /** What is kept of a node. */
@@ -24,7 +24,7 @@ export interface ConfigDrain {
 /** What is kept of a pool. */
 export interface PoolView {
   readonly name: string
-  readonly about: EventSubject
+  readonly about: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>
   /** Undefined: it cannot be read, so the pool has no nodes. */
   readonly selector: LabelSelector | undefined
   readonly isPaused: boolean

@@ -1,8 +1,7 @@
 import { known } from '../../../shared/observed.ts'
 import type { Step } from '../../../shared/steps.ts'
 import { decideToolRequests, type ToolRequestStep, type WantedNode } from '../../../shared/tool-request.ts'
-import type { Maintenance, UnusableMaintenance } from './parse-maintenance.ts'
-import type { MaintenanceSnapshot } from './snapshot.ts'
+import type { Maintenance, MaintenanceSnapshot, UnusableMaintenance } from './snapshot.ts'
 
 /** As the label of its requests names it. */
 export const maintenanceTool = 'node-maintenance'

@@ -1,21 +1,7 @@
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { maintenanceTaint, type NodeMaintenance } from '@cofferdam/kubernetes/api/kinds/node-maintenance.ts'
-import type { EventSubject } from '@cofferdam/kubernetes/runtime/build-event.ts'
 import { isCordoned } from '../../../shared/closed-node.ts'
-import type { MaintainedNode } from './snapshot.ts'
-
-/** One NodeMaintenance that asks for its node. */
-export interface Maintenance {
-  readonly name: string
-  readonly uid: string
-  readonly nodeName: string
-  readonly reason: string
-}
-
-export interface UnusableMaintenance {
-  readonly about: EventSubject
-  readonly why: string
-}
+import type { MaintainedNode, Maintenance, UnusableMaintenance } from './snapshot.ts'
 
 export type ParsedMaintenance =
   | { readonly is: 'asking'; readonly maintenance: Maintenance }

@@ -1,5 +1,18 @@
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ToolRequestSnapshot } from '../../../shared/tool-request.ts'
-import type { Maintenance, UnusableMaintenance } from './parse-maintenance.ts'
+
+/** One NodeMaintenance that asks for its node. */
+export interface Maintenance {
+  readonly name: string
+  readonly uid: string
+  readonly nodeName: string
+  readonly reason: string
+}
+
+export interface UnusableMaintenance {
+  readonly about: Pick<KubeObject, 'apiVersion' | 'kind' | 'metadata'>
+  readonly why: string
+}
 
 /** What is kept of a node. */
 export interface MaintainedNode {
