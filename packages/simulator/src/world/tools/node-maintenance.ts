@@ -50,8 +50,7 @@ export function createNodeMaintenanceOperator(ports: ActorPorts): NodeMaintenanc
     const begun = await begin(maintenance)
     const nodeName = begun.spec?.nodeName ?? ''
     const node = await found(api.get(nodes, { name: nodeName }))
-    if (node === undefined)
-      return write(begun, { phase: 'Failed', lastError: `nodes "${nodeName}" not found` })
+    if (node === undefined) return write(begun, { phase: 'Failed', lastError: `nodes "${nodeName}" not found` })
     const { errorOnLeaseCount = 0, drainProgress = 0 } = begun.status ?? {}
     if (errorOnLeaseCount > mostLeaseErrors) {
       await giveBack(node)
