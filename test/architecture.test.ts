@@ -148,6 +148,8 @@ describe('one decision', () => {
       'capabilities/drain-lock/observe/objects.ts',
       'capabilities/longhorn-drain/domain/closing-change.ts',
       'capabilities/longhorn-drain/domain/closing-mark.ts',
+      'capabilities/machine-config/domain/parse-node.ts',
+      'capabilities/node-maintenance/domain/parse-maintenance.ts',
       'cli/drain/uncordon.ts',
     ])
   })

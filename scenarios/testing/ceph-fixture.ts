@@ -40,7 +40,8 @@ export interface CephFixture extends Pick<Scenario, 'api' | 'clock' | 'server'> 
   drain(node: string, pace?: EvictionPace): Drain
   cordon(node: string): Promise<void>
   uncordon(node: string): Promise<void>
-  startOperator(): void
+  /** With all controllers, but for those that are left out. */
+  startOperator(without?: readonly string[]): void
   stopOperator(): Promise<void>
   /** What the operator measures. */
   readonly metrics: Metrics
@@ -173,7 +174,7 @@ export async function openCephFixture(
     drain: (node, pace) => startDrain({ api, clock, tell: trace.tell }, node, pace),
     cordon: async (node) => void (await schedulable(node, true)),
     uncordon: async (node) => void (await schedulable(node, false)),
-    startOperator() {
+    startOperator(without = []) {
       line = openLine()
       startedMs = clock.now()
       metrics = createMetrics()
@@ -192,7 +193,7 @@ export async function openCephFixture(
         random: random.stream('operator'),
         log: createLog('silent'),
         metrics,
-        controllers: controllerNames,
+        controllers: controllerNames.filter((name) => !without.includes(name)),
         dryRun: false,
         ceph: () => commands,
         trust: { ...trustsAlone([described, ...alsoNamed]), ...(described.rook && { own: [] }) },

@@ -6,7 +6,9 @@ import { drainLock } from '../capabilities/drain-lock/index.ts'
 import { fencing } from '../capabilities/fencing/index.ts'
 import { kured } from '../capabilities/kured/index.ts'
 import { longhornDrain } from '../capabilities/longhorn-drain/index.ts'
+import { machineConfig } from '../capabilities/machine-config/index.ts'
 import { machineDeletion } from '../capabilities/machine-deletion/index.ts'
+import { nodeMaintenance } from '../capabilities/node-maintenance/index.ts'
 import { osdUpdate } from '../capabilities/osd-update/index.ts'
 import type { Shown } from '../capabilities/shown.ts'
 import { evictionGuard } from '../eviction-guard/capability.ts'
@@ -24,6 +26,8 @@ export const capabilities = [
   drainLock,
   kured,
   machineDeletion,
+  nodeMaintenance,
+  machineConfig,
   evictionGuard,
 ] as const
 

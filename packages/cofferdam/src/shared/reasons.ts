@@ -163,6 +163,10 @@ export const reasons = {
   PolicyPutInForce: 'Another drain policy is in force while a node is drained.',
   PolicyRestored: 'The previous drain policy is in force again.',
   PolicyUnknown: 'The limits on nodes in maintenance cannot be read. No drain starts until they can.',
+  PoolPauseEnded:
+    'The pause of the MachineConfigPool ended while requests still stand for its nodes: it lasted too long, or someone else ended it.',
+  PoolPaused: 'Requests stand for nodes of the MachineConfigPool, so no further node of it is updated for now.',
+  PoolResumed: 'The MachineConfigPool is paused by Cofferdam no longer.',
   PoolsIgnored:
     'The administrator excluded pools from all checks (cofferdam.io/ignore-pools). Drains and updates do not wait for their data.',
   QueueFull: 'So many older requests wait that the request has no place in the queue yet.',

@@ -71,6 +71,10 @@ const rows: Record<string, { given: Partial<ToolRequestSnapshot>; then: readonly
     given: { wanted: known([]), requests: known([made]) },
     then: [withdrawal],
   },
+  'a request whose node is back and recovers ends by itself: deleted, it would leave no record': {
+    given: { wanted: known([]), requests: known([request('worker-1', { phase: 'Recovering' })]) },
+    then: [],
+  },
   'a request that is over is left for those who ask how it went': {
     given: { wanted: known([]), requests: known([request('worker-1', { phase: 'Completed' })]) },
     then: [],
@@ -82,6 +86,25 @@ const rows: Record<string, { given: Partial<ToolRequestSnapshot>; then: readonly
   'two objects that want one node get one request': {
     given: { wanted: known([wanted, { ...wanted, identity: 'U2' }]) },
     then: [making],
+  },
+  'a node that its tool has not begun with, or has emptied by itself, gets no request: it would be drained for nothing':
+    {
+      given: { wanted: known([{ ...wanted, isOnlyKept: true }]) },
+      then: [],
+    },
+  'a node that its tool has emptied keeps the request that drained it, for it is about to go down': {
+    given: {
+      wanted: known([{ ...wanted, isOnlyKept: true }]),
+      requests: known([request('worker-1', { phase: 'Drained' })]),
+    },
+    then: [],
+  },
+  'a request that still waits when its tool has emptied the node is given up: it would drain the node once more': {
+    given: {
+      wanted: known([{ ...wanted, isOnlyKept: true }]),
+      requests: known([request('worker-1', { phase: 'Waiting' })]),
+    },
+    then: [withdrawal],
   },
   'what the tool wants is not known: nothing is withdrawn, for its node may be going down': {
     given: { wanted: unknown('not read'), requests: known([made]) },

@@ -17,6 +17,8 @@ export interface WantedNode {
   /** The same for as long as the tool asks for one and the same outage: what is over is not asked for again under it. */
   readonly identity: string
   readonly reason: string
+  /** It is not the time to begin, or no longer: no request is made for it, and one whose drain has begun is kept. */
+  readonly isOnlyKept?: boolean
   readonly spec: Pick<
     NodeDisruption['spec'],
     'intent' | 'honourSkipDrain' | 'force' | 'deleteEmptyDirData' | 'returnWithin'
@@ -55,19 +57,24 @@ export interface WithdrawRequest extends Step {
 export function decideToolRequests({ tool, wanted, requests }: ToolRequestSnapshot): readonly ToolRequestStep[] {
   if (!wanted.known || !requests.known) return []
   const own = requests.value.filter(({ metadata }) => metadata.labels?.[madeForLabel] === tool)
-  const standing = own.filter((request) => !isOver(request) && request.metadata.deletionTimestamp === undefined)
+  const standing = own.filter((request) => !isRequestOver(request) && request.metadata.deletionTimestamp === undefined)
   const names = new Set(own.map(({ metadata }) => metadata.name))
   const served = new Set(standing.map(({ spec }) => spec.nodeName))
   const steps: ToolRequestStep[] = []
   for (const node of wanted.value) {
+    if (node.isOnlyKept === true) continue
     const request = buildToolRequest(tool, node)
     if (served.has(node.nodeName) || names.has(request.metadata.name)) continue
     served.add(node.nodeName)
     steps.push({ do: 'write', write: 'request', request })
   }
-  const stillWanted = new Set(wanted.value.map(({ nodeName }) => nodeName))
-  for (const { metadata, spec } of standing) {
-    if (stillWanted.has(spec.nodeName)) continue
+  const wantedNames = new Set(wanted.value.map(({ nodeName }) => nodeName))
+  const mayBegin = new Set(wanted.value.filter(({ isOnlyKept }) => isOnlyKept !== true).map(({ nodeName }) => nodeName))
+  for (const request of standing) {
+    const { metadata, spec } = request
+    const isWanted = hasBegun(request) ? wantedNames : mayBegin
+    // What recovers ends by itself, and its record stays for those who ask how it went.
+    if (isWanted.has(spec.nodeName) || request.status?.phase === 'Recovering') continue
     steps.push({ do: 'write', write: 'withdrawal', name: metadata.name, uid: metadata.uid ?? '' })
   }
   return steps
@@ -80,7 +87,7 @@ export function requestFor(
 ): NodeDisruption | undefined {
   if (!requests.known) return undefined
   return requests.value.find(
-    (each) => each.metadata.labels?.[madeForLabel] === tool && each.spec.nodeName === nodeName && !isOver(each),
+    (each) => each.metadata.labels?.[madeForLabel] === tool && each.spec.nodeName === nodeName && !isRequestOver(each),
   )
 }
 
@@ -100,6 +107,10 @@ function buildToolRequest(tool: string, { nodeName, askedBy, identity, reason, s
   }
 }
 
-function isOver({ status }: NodeDisruption): boolean {
+function hasBegun({ status }: NodeDisruption): boolean {
+  return status?.phase === 'Draining' || status?.phase === 'Drained' || status?.phase === 'Recovering'
+}
+
+export function isRequestOver({ status }: NodeDisruption): boolean {
   return status?.phase === 'Completed' || status?.phase === 'Rejected'
 }

@@ -2,6 +2,7 @@ import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { scaledValue } from '@cofferdam/kubernetes/api/int-or-string.ts'
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import { type NodeHealthCheck, nodeHealthChecks } from '@cofferdam/kubernetes/api/kinds/machines.ts'
+import { excludedFromRemediation } from '@cofferdam/kubernetes/api/kinds/node-maintenance.ts'
 import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
@@ -18,7 +19,6 @@ export interface NodeHealthCheckOptions {
 type Status = NonNullable<NodeHealthCheck['status']>
 type UnhealthyNode = NonNullable<Status['unhealthyNodes']>[number]
 
-const excluded = 'remediation.medik8s.io/exclude-from-remediation'
 const leaseRetryMs = 60_000
 
 /** The health checks of medik8s: all NodeHealthCheck objects there are. A sick node has its power cycled. */
@@ -65,7 +65,9 @@ export function createNodeHealthCheck(ports: RemediatorPorts, options: NodeHealt
     const selector = spec?.selector
     if (selector === undefined) return []
     return [...nodeView.values()]
-      .filter(({ metadata: { labels = {} } }) => isSelected(selector, labels) && labels[excluded] !== 'true')
+      .filter(
+        ({ metadata: { labels = {} } }) => isSelected(selector, labels) && labels[excludedFromRemediation] !== 'true',
+      )
       .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
   }
 

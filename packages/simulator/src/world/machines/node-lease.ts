@@ -15,7 +15,12 @@ const namespace = medik8sLeaseNamespace
  *
  * Where there is no namespace for Leases nobody can hold one, so a remediator goes on without.
  */
-export async function takeNodeLease(tools: ActorTools, node: Node, holder: string): Promise<boolean> {
+export async function takeNodeLease(
+  tools: Pick<ActorTools, 'api' | 'clock'>,
+  node: Node,
+  holder: string,
+  leaseDurationSeconds = nodeLeaseSeconds,
+): Promise<boolean> {
   const { name: nodeName, uid = '' } = node.metadata
   const name = `node-${nodeName}`
   const renewTime = microTimestamp(tools.clock)
@@ -26,14 +31,13 @@ export async function takeNodeLease(tools: ActorTools, node: Node, holder: strin
         apiVersion: 'coordination.k8s.io/v1',
         kind: 'Lease',
         metadata: { name, namespace, ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name: nodeName, uid }] },
-        spec: { holderIdentity: holder, leaseDurationSeconds: nodeLeaseSeconds, acquireTime: renewTime, renewTime },
+        spec: { holderIdentity: holder, leaseDurationSeconds, acquireTime: renewTime, renewTime },
       })
       return true
     }
     const isMine = held.spec?.holderIdentity === holder
     if (!isMine && isValid(held, tools.clock.now())) return false
     const acquireTime = isMine ? (held.spec?.acquireTime ?? renewTime) : renewTime
-    const leaseDurationSeconds = nodeLeaseSeconds
     const spec = { ...held.spec, holderIdentity: holder, leaseDurationSeconds, acquireTime, renewTime }
     await tools.api.update(leases, { ...held, spec })
     return true
@@ -45,7 +49,7 @@ export async function takeNodeLease(tools: ActorTools, node: Node, holder: strin
 }
 
 /** Only one that is ours. */
-export async function freeNodeLease(tools: ActorTools, node: string, holder: string): Promise<void> {
+export async function freeNodeLease(tools: Pick<ActorTools, 'api'>, node: string, holder: string): Promise<void> {
   const held = await heldLease(tools, `node-${node}`)
   if (held?.spec?.holderIdentity !== holder) return
   const { name, resourceVersion = '' } = held.metadata
@@ -56,7 +60,7 @@ export async function freeNodeLease(tools: ActorTools, node: string, holder: str
     })
 }
 
-async function heldLease(tools: ActorTools, name: string): Promise<Lease | undefined> {
+async function heldLease(tools: Pick<ActorTools, 'api'>, name: string): Promise<Lease | undefined> {
   return tools.api.get(leases, { namespace, name }).catch((error: unknown) => {
     if (!hasReason(error, 'NotFound')) throw error
     return undefined

@@ -188,6 +188,13 @@ const withoutLeases = (objects: FencingObjects): FencingObjects => ({
   openshiftMachines: undefined,
   nodeHealthChecks: [nodesCheck],
 })
+const excluded = (objects: FencingObjects): FencingObjects => ({
+  ...objects,
+  nodes: objects.nodes.map((node) => {
+    const labels = { ...node.metadata.labels, 'remediation.medik8s.io/exclude-from-remediation': 'true' }
+    return { ...node, metadata: { ...node.metadata, labels } }
+  }),
+})
 const medik8s = (objects: FencingObjects): FencingObjects => ({ ...withoutLeases(objects), leases: [] })
 
 describe('the gates of a node that is rebooted on plan', () => {
@@ -212,6 +219,10 @@ describe('the gates of a node that is rebooted on plan', () => {
     'medik8s: the Lease of the node is held while it is away': [medik8s(away), ['hold-lease a']],
     'medik8s without Leases: the check is paused while the node is away': [withoutLeases(away), ['pause workers']],
     'medik8s without Leases: the check runs while the node is still Ready': [withoutLeases(ready), []],
+    'medik8s: a node that is excluded from remediation keeps its Lease for the Node Maintenance Operator, which fails without it':
+      [medik8s(excluded(ready)), []],
+    'medik8s: an excluded node needs none while it is away either': [medik8s(excluded(away)), []],
+    'medik8s without Leases: no check is paused for a node that is excluded': [withoutLeases(excluded(away)), []],
     'a node that no check remediates gets none': [away, []],
   }
   it.each(Object.entries(cases))('%s', (_, [objects, then]) => {

@@ -1,4 +1,5 @@
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import { excludedFromRemediation } from '@cofferdam/kubernetes/api/kinds/node-maintenance.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { isSelected, type LabelSelector } from '@cofferdam/kubernetes/api/label-selector.ts'
 import { ListIndex } from '../../../shared/read-lists.ts'
@@ -27,10 +28,11 @@ export class WatchedNodes {
     return this.#lists.make(found, [], () => same.of(found.filter((node) => node !== undefined)))
   }
 
+  /** A node that is excluded from remediation is none of theirs: nothing has to keep them from it, and the Lease is left to whoever excluded it. */
   nodes(check: KubeObject, selector: LabelSelector, nodes: readonly Node[]): readonly string[] {
     const { nodes: kept, same } = this.#selectionOf(check, selector)
-    const found = kept.of(nodes, ({ metadata }) =>
-      isSelected(selector, metadata.labels ?? {}) ? metadata.name : undefined,
+    const found = kept.of(nodes, ({ metadata: { name, labels = {} } }) =>
+      isSelected(selector, labels) && labels[excludedFromRemediation] !== 'true' ? name : undefined,
     )
     return this.#lists.make(found, [], () => same.of(found.filter((node) => node !== undefined)))
   }
