@@ -17,7 +17,7 @@ export interface RollingOracle {
   readonly mostDown: () => number
   /** A machine dies that nobody decided over: what ran there is nobody's fault. */
   mishap(node: string): void
-  look(): Promise<void>
+  look(): void
   /** What is left that should not be, once everybody has gone home. */
   leftovers(): string[]
 }
@@ -43,6 +43,7 @@ export function watchRolling({ views, world, clock, remediator, ceph, trace }: F
   const startMs = clock.now()
   let mostDown = 0
   let looks = 0
+  let isAsking = false
   let dataExcusedUntil = 0
   const { isOn } = world.kubelet
   const blame = (sentence: string) => {
@@ -124,7 +125,7 @@ export function watchRolling({ views, world, clock, remediator, ceph, trace }: F
         if (isHit) excusedUntil.set(metadata.name, clock.now() + excusedMs)
       }
     },
-    async look() {
+    look() {
       const down = [...views.of(nodes).values()].filter(({ metadata }) => !isOn(metadata.name)).length
       mostDown = Math.max(mostDown, down)
       lookAtApplications()
@@ -132,7 +133,12 @@ export function watchRolling({ views, world, clock, remediator, ceph, trace }: F
       lookAtRemediation()
       lookAtRequests()
       looks += 1
-      if (looks % dataEvery === 0) await lookAtData()
+      if (isAsking || looks % dataEvery !== 0) return
+      isAsking = true
+      // Without a mgr the answer takes time, which passes only when nobody waits here.
+      void lookAtData().finally(() => {
+        isAsking = false
+      })
     },
     leftovers() {
       const { entries = [], tickets = [] } = views.of(disruptionLedgers).get(ledgerName)?.status ?? {}

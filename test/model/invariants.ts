@@ -119,7 +119,7 @@ function budgetKeyOf(app: 0 | 1): string {
 
 /** Break-glass took it from whoever had begun: a person answers for what comes of it. */
 function isBroken({ world }: ModelState, requestId: string, key: string): boolean {
-  const index = requestIds.findIndex((id) => id === requestId)
+  const index = (requestIds as readonly string[]).indexOf(requestId)
   return world.value.fates[index]?.broken.includes(key) === true
 }
 

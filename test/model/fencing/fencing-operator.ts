@@ -98,7 +98,8 @@ function write(state: FencingState, step: FencingWrite): FencingState {
   }
 }
 
-function writeSpec(state: FencingState, { notes: _, ...wanted }: BudgetOfCluster): FencingState {
+function writeSpec(state: FencingState, of: BudgetOfCluster): FencingState {
+  const { notes: _, ...wanted } = of
   const seen = seenBudget(state)
   if (seen === undefined) return swapped(state, { ...buildMachineBudget(wanted.budget, wanted.cluster) })
   const update = buildBudgetUpdate(seen, wanted)
