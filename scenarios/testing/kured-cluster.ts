@@ -7,7 +7,7 @@ import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { buildPartAccess } from '@cofferdam/product/deploy/access-manifests.ts'
 import { permissionsOf } from '@cofferdam/product/operator/controller-names.ts'
 import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
-import { madeForLabel } from '@cofferdam/product/shared/tool-request.ts'
+import { madeForLabel } from '@cofferdam/product/shared/made-for.ts'
 import type { Views } from '@cofferdam/simulator/world/actor.ts'
 import type { Kubelet } from '@cofferdam/simulator/world/nodes/kubelet.ts'
 import {

@@ -1,5 +1,6 @@
 import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
-import { isRequestOver, madeForLabel } from '@cofferdam/product/shared/tool-request.ts'
+import { madeForLabel } from '@cofferdam/product/shared/made-for.ts'
+import { isRequestOver } from '@cofferdam/product/shared/tool-request.ts'
 import type { Views } from '@cofferdam/simulator/world/actor.ts'
 
 /** The requests that were made for a tool, by node; of several the one that is not over. */

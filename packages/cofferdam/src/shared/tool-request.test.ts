@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { NodeDisruption } from './kinds/node-disruption.ts'
+import { madeForLabel } from './made-for.ts'
 import { known, unknown } from './observed.ts'
-import { decideToolRequests, madeForLabel, type ToolRequestSnapshot, type WantedNode } from './tool-request.ts'
+import { decideToolRequests, type ToolRequestSnapshot, type WantedNode } from './tool-request.ts'
 
 const wanted: WantedNode = {
   nodeName: 'worker-1',

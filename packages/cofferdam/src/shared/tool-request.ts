@@ -1,13 +1,9 @@
 import { apiVersionOf } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { type NodeDisruption, nodeDisruptions } from './kinds/node-disruption.ts'
+import { askedByAnnotation, madeForLabel } from './made-for.ts'
 import type { Observed } from './observed.ts'
 import { sha256 } from './sha256.ts'
 import type { Step } from './steps.ts'
-
-/** Names the tool that a request was made for. */
-export const madeForLabel = 'cofferdam.io/made-for'
-/** Names the object of that tool which asks for it, as in `nodemaintenance/rack-2`. */
-export const askedByAnnotation = 'cofferdam.io/asked-by'
 
 /** A node that another tool is about to take out of service. */
 export interface WantedNode {

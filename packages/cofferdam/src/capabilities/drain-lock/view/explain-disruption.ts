@@ -2,8 +2,8 @@ import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { parseBreakGlass } from '../../../ledger/rules/break-glass.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import { compareText } from '../../../shared/last-writer.ts'
+import { askedByAnnotation } from '../../../shared/made-for.ts'
 import type { Reason } from '../../../shared/reasons.ts'
-import { askedByAnnotation } from '../../../shared/tool-request.ts'
 import type { DisruptionPhase } from '../domain/snapshot.ts'
 
 /** One request to take a node out, and how far it has come. */

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
+import { askedByAnnotation, madeForLabel } from '../../../shared/made-for.ts'
 import { known, unknown } from '../../../shared/observed.ts'
-import { askedByAnnotation, madeForLabel } from '../../../shared/tool-request.ts'
 import { decideMachineDeletion } from './decide.ts'
 import { deadAfterMs } from './judge-machine.ts'
 import type { MachineDeletionSnapshot, MachineNode, MachineView } from './snapshot.ts'

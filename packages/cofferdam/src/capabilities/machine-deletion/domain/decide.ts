@@ -1,12 +1,7 @@
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
+import { askedByAnnotation, madeForLabel } from '../../../shared/made-for.ts'
 import { known } from '../../../shared/observed.ts'
-import {
-  askedByAnnotation,
-  decideToolRequests,
-  madeForLabel,
-  requestFor,
-  type WantedNode,
-} from '../../../shared/tool-request.ts'
+import { decideToolRequests, requestFor, type WantedNode } from '../../../shared/tool-request.ts'
 import { type JudgedMachine, judgeMachine } from './judge-machine.ts'
 import type { MachineDeletionSnapshot, MachineNode, MachineView } from './snapshot.ts'
 import type { MachineDeletionStep } from './steps.ts'

@@ -1,7 +1,7 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { NodeDisruption } from '../../../../shared/kinds/node-disruption.ts'
+import { madeForLabel } from '../../../../shared/made-for.ts'
 import { known } from '../../../../shared/observed.ts'
-import { madeForLabel } from '../../../../shared/tool-request.ts'
 import { handedAnnotation } from '../handed-places.ts'
 import { type KuredNode, type KuredSnapshot, parseKuredDaemonSet } from '../snapshot.ts'
 
