@@ -5,6 +5,7 @@ import type { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder
 import type { Permission } from '../../shared/permission.ts'
 import type { Reason } from '../../shared/reasons.ts'
 import { performPass } from '../interpreter.ts'
+import { oneKeyController } from '../one-key-controller.ts'
 import { toolRequestRights } from '../tool-requests.ts'
 import { kuredPerformers } from './apply.ts'
 import { decideKured } from './domain/decide.ts'
@@ -40,25 +41,12 @@ interface KuredPorts {
   readonly views: KuredViews
 }
 
-/** Has kured reboot a node only when a request has drained it. One key for everything. */
+/** Has kured reboot a node only when a request has drained it. */
 export function createKuredController({ api, clock, events, kured, views }: KuredPorts): Controller {
-  const key = `${kured.namespace}/${kured.name}`
-  return {
+  return oneKeyController({
     name: 'kured',
-
-    async start(enqueue, signal) {
-      const all = [views.daemonSets, views.nodes, views.requests]
-      for (const view of all)
-        signal.addEventListener(
-          'abort',
-          view.subscribe(() => enqueue(key)),
-          { once: true },
-        )
-      await Promise.all(all.map((view) => view.whenSynced(signal)))
-      enqueue(key)
-    },
-
-    async reconcile(_, signal) {
+    views: [views.daemonSets, views.nodes, views.requests],
+    async pass(_key, signal) {
       const { decision } = await performPass({
         observe: async () => observeKured(views, kured, timestamp(clock)),
         decide: decideKured,
@@ -68,5 +56,5 @@ export function createKuredController({ api, clock, events, kured, views }: Kure
       const { recheckAfterMs } = decision
       return recheckAfterMs === undefined ? undefined : { recheckAfterSeconds: Math.ceil(recheckAfterMs / 1_000) }
     },
-  }
+  })
 }

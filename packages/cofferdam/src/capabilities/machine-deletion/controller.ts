@@ -2,6 +2,7 @@ import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
 import type { Permission } from '../../shared/permission.ts'
 import { performPass } from '../interpreter.ts'
+import { oneKeyController } from '../one-key-controller.ts'
 import { toolRequestRights } from '../tool-requests.ts'
 import { type MachineDeletionWritePorts, machineDeletionPerformers } from './apply.ts'
 import { decideMachineDeletion } from './domain/decide.ts'
@@ -19,8 +20,6 @@ export interface MachineDeletionPorts extends MachineDeletionWritePorts {
   readonly clock: Clock
 }
 
-/** All Machines are one key: several of them may be behind one node. */
-const everything = 'machines'
 const retrySeconds = 30
 
 /** Has the node of a Machine drained before its machine controller takes it away. */
@@ -28,23 +27,11 @@ export function createMachineDeletion(ports: MachineDeletionPorts): Controller {
   const { clock, views, log } = ports
   const named = new Set<string>()
 
-  return {
+  // Several Machines may be behind one node, so all of them are decided about together.
+  return oneKeyController({
     name: 'machine-deletion',
-
-    async start(enqueue, signal) {
-      const all = Object.values(views)
-      for (const view of all) {
-        signal.addEventListener(
-          'abort',
-          view.subscribe(() => enqueue(everything)),
-          { once: true },
-        )
-      }
-      await Promise.all(all.map((view) => view.whenSynced(signal)))
-      enqueue(everything)
-    },
-
-    async reconcile(_, signal) {
+    views: Object.values(views),
+    async pass(_key, signal) {
       for (const machine of unreadableMachines(views)) {
         if (!named.has(machine)) log.warn({ machine }, 'its hooks cannot be read: it is left alone')
         named.add(machine)
@@ -62,5 +49,5 @@ export function createMachineDeletion(ports: MachineDeletionPorts): Controller {
       ]
       return waits.length === 0 ? undefined : { recheckAfterSeconds: Math.min(...waits) }
     },
-  }
+  })
 }
