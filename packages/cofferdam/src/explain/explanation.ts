@@ -7,6 +7,7 @@ import type { OsdUpdateAnswer } from '../capabilities/osd-update/view/explain-os
 import type { Blocker } from '../shared/blocker.ts'
 import type { CoveredPod } from '../shared/covered-pod.ts'
 import type { StorageAnswer } from '../shared/storage-answer.ts'
+import type { Wedge } from './wedge.ts'
 
 /**
  * `goes`: now. `in-turn`: when another pod of its budget is back, as a drain expects. `waits`: something stands in its
@@ -71,6 +72,8 @@ export interface Explanation {
   readonly holds: readonly HoldAnswer[]
   /** What is said of its node where Longhorn has a part in it. */
   readonly longhorn?: LonghornAnswer
+  /** The circle of waits that it is in; left out where there is none, or where it was not asked for. */
+  readonly wedge?: Wedge
 }
 
 export interface NodeExplanation extends Explanation {

@@ -7,11 +7,15 @@ export interface StorageClass extends KubeObject {
 }
 
 export interface PersistentVolume extends KubeObject {
-  readonly spec?: { readonly storageClassName?: string; readonly csi?: { readonly volumeHandle?: string } }
+  readonly spec?: {
+    readonly storageClassName?: string
+    readonly claimRef?: { readonly namespace?: string; readonly name?: string }
+    readonly csi?: { readonly driver?: string; readonly volumeHandle?: string }
+  }
 }
 
 export interface PersistentVolumeClaim extends KubeObject {
-  readonly spec?: object
+  readonly spec?: { readonly volumeName?: string; readonly volumeMode?: string }
 }
 
 export const storageClasses: ResourceType<StorageClass> = {

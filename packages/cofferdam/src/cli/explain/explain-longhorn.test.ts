@@ -182,3 +182,30 @@ describe('status, where Longhorn is installed', () => {
     expect(out).toContain(`\nHeld as said under Longhorn: longhorn-system/${await managerOf('node-1')}\n`)
   })
 })
+
+describe('explain of volumes, claims and zones', () => {
+  it('the only copy of a volume holds its node, and the node, the zone and the volume agree', async () => {
+    await open('block-if-contains-last-replica')
+    const single = await explain(['volume/single'])
+    expect(single.code).toBe(3)
+    expect(single.out).toContain('volume/single  blocked: Because of it node-1 may not be drained now.\n')
+    expect(single.out).toMatch(/\n {2}longhorn {2}longhorn-system: \w+, 1 of 1 copies healthy\n/)
+    expect(single.out).toMatch(/\nsingle-r-\S+ +node-1 +healthy +no\n/)
+    expect((await explain(['node-1'])).code).toBe(3)
+    const zone = await explain(['zone/zone-a'])
+    expect(zone.code).toBe(3)
+    expect(zone.out).toMatch(/^zone\/zone-a {2}blocked: 1 of its 2 nodes may not be drained now\.\n/)
+    expect(zone.out).toMatch(/\nnode-1 +blocked +/)
+    expect(zone.out).toMatch(/\nnode-4 +free +/)
+  })
+
+  it('a volume with copies elsewhere holds no node', async () => {
+    await open('block-if-contains-last-replica')
+    const three = await explain(['lhv', 'three'])
+    expect(three.code).toBe(0)
+    expect(three.out).toContain(
+      'volume/three  free: Any one of its 3 nodes may be drained as far as this volume is concerned.\n',
+    )
+    expect((await explain(['zone/zone-b'])).out).toMatch(/^zone\/zone-b {2}free: Its only node may be drained now\.\n/)
+  })
+})

@@ -20,10 +20,14 @@ import { observeHolds } from '../../observe/observe-holds.ts'
 import { readShownNode, type ShownPorts } from '../../observe/read-shown.ts'
 import type { Reader } from '../../observe/reader.ts'
 import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
-import { observePodGuards, podsOf, rehearsalFor } from '../observe/observe-guards.ts'
-import type { Subject } from './explain-subject.ts'
+import { observePodGuards, podsOf } from '../observe/observe-guards.ts'
+import { answered } from './answered.ts'
+import { explainNamedVolume, explainNamedZone } from './explain-places.ts'
 import { explainNamedCluster, explainNamedOsd, osdUpdateField } from './explain-update.ts'
+import { explainNamedClaim, explainNamedWorkload } from './explain-workload.ts'
 import { findObject } from './find-object.ts'
+import type { Subject } from './locate-subject.ts'
+import { observeNodes } from './observe-nodes.ts'
 import type { Explained } from './question.ts'
 
 /** Reads what an answer needs, no more, and asks the decision. */
@@ -34,19 +38,31 @@ export function explainSubject(
   switch (subject.kind) {
     case 'node':
       return explainNamedNode(subject.name, read)
+    case 'zone':
+      return explainNamedZone(subject, read)
     case 'nodedisruption':
       return explainNamedRequest(subject.name, read)
     case 'pod':
       return explainNamedPod(subject, read)
+    case 'pdb':
+      return explainNamedBudget(subject, read)
+    case 'pvc':
+      return explainNamedClaim(subject, read)
+    case 'volume':
+      return explainNamedVolume(subject, read)
     case 'machine':
       return explainNamedMachine(subject, read)
-    case 'osd':
-    case 'deployment':
-      return explainNamedOsd(subject, read)
+    case 'osd': {
+      const { namespace, name } = subject
+      return explainNamedOsd({ namespace, osd: Number(name), object: `osd/${namespace}/${name}` }, read)
+    }
     case 'cephcluster':
       return explainNamedCluster(subject, read)
-    default:
-      return explainNamedBudget(subject, read)
+    case 'deployment':
+    case 'statefulset':
+    case 'daemonset':
+    case 'replicaset':
+      return explainNamedWorkload({ ...subject, kind: subject.kind }, read)
   }
 }
 
@@ -54,29 +70,16 @@ async function explainNamedNode(
   name: string,
   read: Reader & { readonly list: readonly Shown<ShownPorts>[] },
 ): Promise<Explained> {
-  const { api, now, signal } = read
-  const [node, onNode, budgets] = await Promise.all([
-    findObject(nodes, { name }, read),
-    api.list(pods, { fieldSelector: `spec.nodeName=${name}`, signal }),
-    api.list(podDisruptionBudgets, { signal }),
-  ])
-  const guarding = onNode.items.flatMap((pod) => budgetsOf(pod, budgets.items))
-  const [peers, storage, holds, longhorn] = await Promise.all([
-    podsOf(guarding, read),
-    readStorage(read, budgets.items),
-    observeHolds(read, budgets.items, read.notSeen),
-    readLonghorn(read),
-  ])
-  const rehearsal = await rehearsalFor(onNode.items, { name, storage, budgets: budgets.items, longhorn }, read)
+  const node = await findObject(nodes, { name }, read)
+  const [snapshot] = await observeNodes([node], read)
+  if (snapshot === undefined) throw new Error(`node ${name} was not observed`)
+  const { storage, holds } = snapshot
   const shown = await readShownNode({ ...read, storage, ledger: holds.ledger }, read.list, name)
-  const seen = [...onNode.items, ...peers.filter(({ spec }) => spec.nodeName !== name)]
-  const guards = { pods: seen, budgets: budgets.items, storage, holds, ...(longhorn && { longhorn }), ...rehearsal }
-  const explanation = { ...explainNode({ node, ...guards, now }), ...shown }
-  return { kind: 'node', ...explanation, observedAt: now, notSeen: unseen(read) }
+  return answered({ kind: 'node', ...explainNode(snapshot), ...shown }, read)
 }
 
 async function explainNamedPod(key: Required<ObjectKey>, read: Reader): Promise<Explained> {
-  const { api, now, signal } = read
+  const { api, signal } = read
   const [pod, budgets] = await Promise.all([
     findObject(pods, key, read),
     api.list(podDisruptionBudgets, { namespace: key.namespace, signal }),
@@ -87,11 +90,11 @@ async function explainNamedPod(key: Required<ObjectKey>, read: Reader): Promise<
     ...(await longhornField(guards.longhorn, budgetsOf(pod, budgets.items), read)),
     ...(await osdUpdateField(pod, read)),
   }
-  return { kind: 'pod', ...explanation, observedAt: now, notSeen: unseen(read) }
+  return answered({ kind: 'pod', ...explanation }, read)
 }
 
 async function explainNamedBudget(key: Required<ObjectKey>, read: Reader): Promise<Explained> {
-  const { api, now, signal } = read
+  const { api, signal } = read
   const [budget, siblings] = await Promise.all([
     findObject(podDisruptionBudgets, key, read),
     api.list(podDisruptionBudgets, { namespace: key.namespace, signal }),
@@ -106,7 +109,7 @@ async function explainNamedBudget(key: Required<ObjectKey>, read: Reader): Promi
     ...explainBudget({ budget, pods: peers, storage, holds, ...(longhorn && { longhorn }) }),
     ...(await longhornField(longhorn, [budget], read)),
   }
-  return { kind: 'pdb', ...explanation, observedAt: now, notSeen: unseen(read) }
+  return answered({ kind: 'pdb', ...explanation }, read)
 }
 
 async function explainNamedRequest(name: string, read: Reader): Promise<Explained> {
@@ -116,15 +119,14 @@ async function explainNamedRequest(name: string, read: Reader): Promise<Explaine
     ifAllowed('poddisruptionbudgets', notSeen, () => read.api.list(podDisruptionBudgets, { signal: read.signal })),
   ])
   const holds = await observeHolds(read, budgets?.items ?? [], notSeen)
-  return { kind: 'nodedisruption', ...explainRequest(request, holds), observedAt: read.now, notSeen: unseen(read) }
+  return answered({ kind: 'nodedisruption', ...explainRequest(request, holds) }, read)
 }
 
 async function explainNamedMachine(key: Required<ObjectKey>, read: Reader): Promise<Explained> {
   const [storage, holds] = await Promise.all([readStorage(read, []), observeHolds(read, [], read.notSeen)])
   const view = await readFencing(read, { storage, ledger: holds.ledger })
   const machine = findMachine(view, key, read.notSeen)
-  const seen = { observedAt: read.now, notSeen: unseen(read) }
-  return { kind: 'machine', ...explainMachine(machine.view, machine.machine), ...seen }
+  return answered({ kind: 'machine', ...explainMachine(machine.view, machine.machine) }, read)
 }
 
 /** What is said of the node behind an instance manager, and of its pods: they may take volumes with them. */
@@ -138,8 +140,4 @@ async function longhornField(
   const { items } = await api.list(pods, { fieldSelector: `spec.nodeName=${nodeName}`, signal })
   const answer = answerLonghorn(longhorn, { nodeName, podsOnNode: items })
   return answer === undefined ? {} : { longhorn: answer }
-}
-
-function unseen({ notSeen }: Reader): readonly string[] {
-  return [...new Set(notSeen)]
 }

@@ -1,77 +1,111 @@
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 
-/** What is to be explained. */
-export type Subject =
-  | { readonly kind: 'node' | 'nodedisruption'; readonly name: string }
-  | { readonly kind: 'pod'; readonly namespace: string; readonly name: string }
-  | { readonly kind: 'pdb'; readonly namespace: string; readonly name: string }
-  | { readonly kind: 'machine'; readonly namespace: string; readonly name: string }
-  | { readonly kind: 'cephcluster'; readonly namespace: string; readonly name: string }
-  /** For an OSD the name is its id; the Deployment is that of an OSD. */
-  | { readonly kind: 'osd' | 'deployment'; readonly namespace: string; readonly name: string }
+/** What can be explained. `workload` kinds are apart, since each is read from its own list. */
+export type SubjectKind =
+  | 'node'
+  | 'zone'
+  | 'nodedisruption'
+  | 'pod'
+  | 'pdb'
+  | 'pvc'
+  | 'volume'
+  | 'machine'
+  | 'cephcluster'
+  | 'osd'
+  | WorkloadKind
 
-const aliases: Readonly<Record<string, Subject['kind']>> = {
-  node: 'node',
-  nodes: 'node',
-  no: 'node',
-  pod: 'pod',
-  pods: 'pod',
-  po: 'pod',
-  pdb: 'pdb',
-  pdbs: 'pdb',
-  poddisruptionbudget: 'pdb',
-  poddisruptionbudgets: 'pdb',
-  machine: 'machine',
-  machines: 'machine',
-  cephcluster: 'cephcluster',
-  cephclusters: 'cephcluster',
-  deployment: 'deployment',
-  deployments: 'deployment',
-  deploy: 'deployment',
-  osd: 'osd',
-  osds: 'osd',
-  nodedisruption: 'nodedisruption',
-  nodedisruptions: 'nodedisruption',
-  nd: 'nodedisruption',
+export type WorkloadKind = 'deployment' | 'statefulset' | 'daemonset' | 'replicaset'
+
+/** What was asked about, as far as the words say. */
+export interface AskedSubject {
+  /** Left out where only a name was given: it may be of a node, or of something in the namespace. */
+  readonly kind?: SubjectKind
+  /** For an OSD its id; for a failure domain its name. */
+  readonly name: string
+  /** Left out where it was not said. */
+  readonly namespace?: string
+  /** Of a failure domain: `zone`, `rack`, … */
+  readonly domainType?: string
 }
+
+/** Words as kubectl takes them, and Ceph's. */
+const spellings: Readonly<Record<SubjectKind, readonly string[]>> = {
+  node: ['node', 'nodes', 'no'],
+  zone: ['zone', 'region', 'datacenter', 'room', 'row', 'pdu', 'rack', 'chassis'],
+  nodedisruption: ['nodedisruption', 'nodedisruptions', 'nd'],
+  pod: ['pod', 'pods', 'po'],
+  pdb: ['pdb', 'pdbs', 'poddisruptionbudget', 'poddisruptionbudgets'],
+  pvc: ['pvc', 'pvcs', 'persistentvolumeclaim', 'persistentvolumeclaims'],
+  volume: ['volume', 'volumes', 'lhv', 'pv', 'persistentvolume', 'persistentvolumes'],
+  machine: ['machine', 'machines', 'ma'],
+  cephcluster: ['cephcluster', 'cephclusters'],
+  osd: ['osd', 'osds'],
+  deployment: ['deployment', 'deployments', 'deploy'],
+  statefulset: ['statefulset', 'statefulsets', 'sts'],
+  daemonset: ['daemonset', 'daemonsets', 'ds'],
+  replicaset: ['replicaset', 'replicasets', 'rs'],
+}
+
+const kindOf = new Map(
+  Object.entries(spellings).flatMap(([kind, words]) => words.map((word) => [word, kind as SubjectKind] as const)),
+)
+
+/** They have no namespace. */
+const clusterKinds: readonly SubjectKind[] = ['node', 'zone', 'nodedisruption']
+
 export const subjectForms =
-  'node/NAME, pod/NAMESPACE/NAME, pdb/NAMESPACE/NAME, machine/NAMESPACE/NAME, nodedisruption/NAME, cephcluster/NAMESPACE/NAME or osd/NAMESPACE/ID'
-const namespaced = ['pod', 'pdb', 'machine', 'cephcluster', 'deployment', 'osd'] as const
+  'NODE, osd.ID, or KIND/NAME with KIND one of node, pod, pdb, pvc, deployment, statefulset, daemonset, replicaset, volume, zone, machine, cephcluster, osd, nodedisruption; namespace by -n or KIND/NAMESPACE/NAME'
 
 /**
- * Reads `node/N`, `pod/NS/P`, `pdb/NS/P`, `machine/NS/M`, `cephcluster/NS/C`, `deployment/NS/D`, `osd/NS/ID`, `nodedisruption/R` or
- * `nd/R`, and nothing else.
+ * Reads what people have at hand: `worker-a1`, `no/worker-a1`, `node worker-a1`, `po/orders-0` with -n, `pod/shop/orders-0`, `osd.4`.
  *
- * @throws CofferdamError USAGE whose hint is the form that was most likely meant
+ * @throws CofferdamError USAGE that names what is wrong
  */
-export function parseSubject(words: readonly string[], namespace: string | undefined): Subject {
+export function parseSubject(words: readonly string[], namespace: string | undefined): AskedSubject {
+  const text = words.join(' ')
   const parts = words.flatMap((word) => word.split('/'))
-  const [kind = '', first = '', second = ''] = parts
-  if (words.length === 1 && parts.every((part) => part !== '')) {
-    if (kind === 'node' && parts.length === 2) return { kind, name: first }
-    if ((kind === 'nodedisruption' || kind === 'nd') && parts.length === 2)
-      return { kind: 'nodedisruption', name: first }
-    const known = namespaced.find((one) => one === kind)
-    if (known !== undefined && parts.length === 3 && (known !== 'osd' || /^\d{1,9}$/.test(second)))
-      return { kind: known, namespace: first, name: second }
+  if (words.length > 2 || (words.length === 2 && parts.length !== 2) || parts.some((part) => part === '')) {
+    throw unknownForm(text)
   }
-  const meant = closestForm(parts, namespace)
-  const hint = meant === undefined ? {} : { hint: `cofferdam explain ${meant}` }
-  throw new CofferdamError('USAGE', `"${words.join(' ')}" is not ${subjectForms}`, hint)
+  const [word = '', ...names] = parts
+  if (names.length === 0) return withNamespace(parseName(word), namespace, text)
+  const kind = kindOf.get(word.toLowerCase().split('.')[0] as string)
+  if (kind === undefined) {
+    throw new CofferdamError('USAGE', `cofferdam explain knows no kind "${word}"`, {
+      hint: `it takes ${subjectForms}`,
+    })
+  }
+  const [first = '', second] = names
+  const isClusterScoped = clusterKinds.includes(kind)
+  if (names.length > 2 || (isClusterScoped && second !== undefined)) throw unknownForm(text)
+  const name = kind === 'osd' ? parseOsd(second ?? first, text) : (second ?? first)
+  if (kind === 'zone') return { kind, name, domainType: word.toLowerCase() }
+  if (isClusterScoped) return { kind, name }
+  if (second !== undefined && namespace !== undefined && namespace !== first) {
+    throw new CofferdamError('USAGE', `"${text}" and -n ${namespace} name two namespaces`)
+  }
+  return withNamespace({ kind, name }, second === undefined ? namespace : first, text)
 }
 
-function closestForm(parts: readonly string[], namespace: string | undefined): string | undefined {
-  const [word = '', ...rest] = parts
-  const kind = aliases[word.toLowerCase()]
-  const names = rest.filter((name) => name !== '')
-  if (kind === 'node' || kind === 'nodedisruption') return names.length === 1 ? `${kind}/${names[0]}` : undefined
-  if (kind !== undefined) {
-    const [first, second] = names.length === 1 ? [namespace ?? 'NAMESPACE', names[0]] : names
-    if (kind === 'osd' && !/^\d{1,9}$/.test(second ?? '')) {
-      const id = /^osd\.(\d{1,9})$/.exec(second ?? '')?.[1]
-      return id === undefined ? undefined : `osd/${first}/${id}`
-    }
-    return first === undefined || second === undefined || names.length > 2 ? undefined : `${kind}/${first}/${second}`
-  }
-  return parts.length === 1 && word !== '' ? `node/${word}` : undefined
+function parseName(word: string): AskedSubject {
+  const osd = /^osd\.(\d{1,9})$/.exec(word)?.[1]
+  return osd === undefined ? { name: word } : { kind: 'osd', name: osd }
+}
+
+function withNamespace(subject: AskedSubject, namespace: string | undefined, text: string): AskedSubject {
+  if (namespace === '') throw unknownForm(text)
+  return namespace === undefined ? subject : { ...subject, namespace }
+}
+
+function parseOsd(word: string, text: string): string {
+  const id = /^(?:osd\.)?(\d{1,9})$/.exec(word)?.[1]
+  if (id !== undefined) return id
+  throw new CofferdamError('USAGE', `"${text}" names no OSD: "${word}" is not its id`, {
+    hint: 'cofferdam explain osd.4',
+  })
+}
+
+function unknownForm(text: string): CofferdamError {
+  const says = text === '' ? 'cofferdam explain needs what it is about' : `"${text}" is not what explain takes`
+  return new CofferdamError('USAGE', says, { hint: `it takes ${subjectForms}` })
 }

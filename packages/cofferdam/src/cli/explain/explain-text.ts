@@ -7,8 +7,11 @@ import { osdUpdateLines } from '../../capabilities/osd-update/view/osd-update-te
 import { updateDetails, updateHeadline } from '../../capabilities/osd-update/view/status-text.ts'
 import type { Shown } from '../../capabilities/shown.ts'
 import type { CephClusterExplanation, DomainAnswer } from '../../explain/explain-ceph-cluster.ts'
+import type { ClaimExplanation } from '../../explain/explain-claim.ts'
 import type { MachineExplanation } from '../../explain/explain-machine.ts'
 import type { OsdExplanation } from '../../explain/explain-osd.ts'
+import type { VolumeExplanation } from '../../explain/explain-volume.ts'
+import type { ZoneExplanation } from '../../explain/explain-zone.ts'
 import type { BudgetExplanation, DrainFlag, NodeExplanation, NodeState, PodAnswer } from '../../explain/explanation.ts'
 import { ageText } from '../../shared/age-text.ts'
 import type { Blocker } from '../../shared/blocker.ts'
@@ -33,6 +36,7 @@ export function renderExplained(explained: Explained, { list, paint }: Pick<Styl
   return [
     `${paint('bold', object)}  ${verdict}: ${summary}`,
     ...detailsOf(explained, style),
+    ...wedgeText(explained, style),
     ...alike(explained.kind === 'cephcluster' ? heldBy(explained) : blockers).map((group) =>
       renderBlockers(group, style),
     ),
@@ -54,6 +58,9 @@ function detailsOf(explained: Explained, style: Style): string[] {
   if (explained.kind === 'machine') return [renderFacts(machineFacts(explained, style))]
   if (explained.kind === 'osd') return [renderFacts(osdFacts(explained, style))]
   if (explained.kind === 'cephcluster') return [renderFacts(cephClusterFacts(explained, style))]
+  if (explained.kind === 'volume') return [renderFacts(volumeFacts(explained))]
+  if (explained.kind === 'pvc') return explained.volume === undefined ? [] : [renderFacts(claimFacts(explained))]
+  if (explained.kind !== 'pod') return []
   const { reason, explanation, node } = explained.pod
   const { osdUpdate } = explained
   const place = [
@@ -255,9 +262,27 @@ function linesOf(lines: readonly string[]): string[] {
 const shownAtMost = 5
 
 function tablesOf(explained: Explained, style: Style): string[] {
-  if (explained.kind !== 'node' && explained.kind !== 'pdb') return []
-  if (explained.kind === 'pdb') return explained.pods.length === 0 ? [] : [renderCovered(explained, style)]
-  const { pods, mayGo, command } = explained
+  switch (explained.kind) {
+    case 'pdb':
+      return explained.pods.length === 0 ? [] : [renderCovered(explained, style)]
+    case 'zone':
+      return [renderMembers(explained, style)]
+    case 'volume':
+      return explained.copies.length === 0 ? [] : [renderCopies(explained, style)]
+    case 'deployment':
+    case 'statefulset':
+    case 'daemonset':
+    case 'replicaset':
+    case 'pvc':
+      return explained.pods.length === 0 ? [] : [renderPodsOnNodes(explained.pods, style)]
+    case 'node':
+      return nodeTables(explained, style)
+    default:
+      return []
+  }
+}
+
+function nodeTables({ pods, mayGo, command }: NodeExplanation, style: Style): string[] {
   const leavers = pods.some(({ verdict }) => verdict !== 'stays')
   return [
     ...(pods.length === 0 ? [] : [renderPods(pods, style)]),
@@ -294,6 +319,81 @@ function holdsTable({ holds, blockers }: Explained, { paint, now }: Style): stri
       ]),
     ),
   ]
+}
+
+/** Before the single blockers: none of them ends by itself. */
+function wedgeText({ wedge }: Explained, { paint }: Style): string[] {
+  if (wedge === undefined) return []
+  const { circle, wayOut, cost } = wedge
+  const lines = circle.map(({ object, says }) => `  ${paint('bold', object)} ${says}`)
+  return [
+    [
+      paint('red', 'These wait for each other in a circle; none of them ends by itself:'),
+      ...lines,
+      `  ${'way out'.padEnd(factWidth)}${paint('bold', wayOut)}`,
+      `  ${''.padEnd(factWidth)}${cost}`,
+    ].join('\n'),
+  ]
+}
+
+function volumeFacts({
+  namespace,
+  state,
+  robustness,
+  wantedCopies,
+  copies,
+  attachedTo,
+  attachedBy,
+}: VolumeExplanation): Fact[] {
+  const healthy = copies.filter((copy) => copy.state === 'healthy').length
+  const user = attachedBy === undefined ? '' : `, for ${attachedBy}`
+  return [
+    ['longhorn', `${namespace}: ${robustness}, ${healthy} of ${wantedCopies} copies healthy`],
+    ['state', attachedTo === undefined ? state : `${state} to ${attachedTo}${user}`],
+  ]
+}
+
+function claimFacts({ volume = '', driver, longhornVolume }: ClaimExplanation): Fact[] {
+  return [
+    ['volume', driver === undefined ? volume : `${volume} (${driver})`],
+    ...(longhornVolume === undefined ? [] : [['data', longhornVolume.summary] as Fact, ...volumeFacts(longhornVolume)]),
+  ]
+}
+
+function renderMembers({ nodes }: ZoneExplanation, { paint }: Style): string {
+  return renderTable(
+    ['NODE', 'ANSWER', 'WHY'],
+    nodes.map(({ node, mayGo, summary, blockedBy }) => [
+      node,
+      mayGo ? paint('green', 'free') : paint('red', 'blocked'),
+      blockedBy.length === 0 ? summary : `${summary} Waits for ${listText(blockedBy)}`,
+    ]),
+  )
+}
+
+function renderCopies({ copies, heldNodes }: VolumeExplanation, { paint }: Style): string {
+  const colours = { healthy: 'green', failed: 'red', building: 'yellow' } as const
+  return renderTable(
+    ['COPY', 'NODE', 'STATE', 'NODE MAY GO'],
+    copies.map(({ replica, node, state }) => [
+      replica,
+      node ?? '',
+      paint(colours[state], state),
+      node === undefined ? '' : heldNodes.includes(node) ? paint('red', 'no') : paint('green', 'yes'),
+    ]),
+  )
+}
+
+function renderPodsOnNodes(pods: readonly PodAnswer[], { paint }: Style): string {
+  return renderTable(
+    ['POD', 'NODE', 'ANSWER', 'WHY'],
+    pods.map(({ pod, node = '', verdict, explanation }) => [
+      pod,
+      node,
+      paint(verdictColours[verdict], verdictWords[verdict]),
+      explanation,
+    ]),
+  )
 }
 
 const verdictWords = { goes: 'goes', 'in-turn': 'queued', waits: 'waits', leaving: 'leaving', stays: 'stays' }

@@ -209,14 +209,17 @@ describe('explain of what is no OSD', () => {
       1,
       'error: there is no CephCluster rook-ceph/rook-cep\nhint: did you mean rook-ceph?\n',
     ],
-    [
-      'deployment/rook-ceph/rook-ceph-mon-a',
-      2,
-      'error: deployment rook-ceph/rook-ceph-mon-a is not of an OSD\nhint: explain its pods: cofferdam explain pod/NAMESPACE/NAME\n',
-    ],
   ])('%s', async (object, code, err) => {
     fixture = await openOsdUpdateFixture()
     await fixture.seconds(5)
     expect(await explain([object])).toEqual({ code, out: '', err })
+  })
+
+  it('a monitor is explained by its pod, however it is named', async () => {
+    fixture = await openOsdUpdateFixture()
+    await fixture.seconds(5)
+    const { code, out } = await explain(['deployment/rook-ceph/rook-ceph-mon-a'])
+    expect(code).toBe(0)
+    expect(out).toMatch(/^deployment\/rook-ceph\/rook-ceph-mon-a {2}free: Its only pod may be evicted now\.\n/)
   })
 })

@@ -1,7 +1,7 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { ObjectKey } from '@cofferdam/kubernetes/api/resource-type.ts'
-import { deployments, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import { osdOf } from '../../capabilities/ceph-drain/view/storage-budget.ts'
 import { readUpdates } from '../../capabilities/osd-update/observe/read-updates.ts'
@@ -12,7 +12,7 @@ import type { PodExplanation } from '../../explain/explanation.ts'
 import type { GuardSnapshot } from '../../explain/snapshot.ts'
 import type { Reader } from '../../observe/reader.ts'
 import { observePodGuards } from '../observe/observe-guards.ts'
-import type { Subject } from './explain-subject.ts'
+import { answered } from './answered.ts'
 import { findObject } from './find-object.ts'
 import type { Explained } from './question.ts'
 
@@ -26,22 +26,13 @@ export async function explainNamedCluster(key: Required<ObjectKey>, read: Reader
     })
   }
   const { osdPods, guards } = await observeOsds(key.namespace, () => true, read)
-  return {
-    kind: 'cephcluster',
-    ...explainCephCluster(guards, { seen, osdPods }),
-    observedAt: read.now,
-    notSeen: [...new Set(read.notSeen)],
-  }
+  return answered({ kind: 'cephcluster', ...explainCephCluster(guards, { seen, osdPods }) }, read)
 }
 
-/** By its id, or by its Deployment. */
 export async function explainNamedOsd(
-  subject: Extract<Subject, { readonly kind: 'osd' | 'deployment' }>,
+  { namespace, osd, object }: { readonly namespace: string; readonly osd: number; readonly object: string },
   read: Reader,
 ): Promise<Explained> {
-  const { kind, namespace, name } = subject
-  const object = `${kind}/${namespace}/${name}`
-  const osd = kind === 'osd' ? Number(name) : await osdOfDeployment({ namespace, name }, read)
   const updates = await readUpdates(read, namespace)
   const seen = updates.find(({ osds }) => osds?.some(({ id }) => id === osd)) ?? updates[0]
   if (seen === undefined || (seen.osds !== undefined && !seen.osds.some(({ id }) => id === osd))) {
@@ -51,12 +42,7 @@ export async function explainNamedOsd(
     })
   }
   const { osdPods, guards } = await observeOsds(namespace, (id) => id === osd, read)
-  return {
-    kind: 'osd',
-    ...explainOsd(guards, { osd, object, osdPods, seen }),
-    observedAt: read.now,
-    notSeen: [...new Set(read.notSeen)],
-  }
+  return answered({ kind: 'osd', ...explainOsd(guards, { osd, object, osdPods, seen }) }, read)
 }
 
 /** The pods of these OSDs and what guards them, read as for any pod: without them there is no answer. */
@@ -84,12 +70,4 @@ export async function osdUpdateField(pod: Pod, read: Reader): Promise<Pick<PodEx
   const updates = await readUpdates(read, pod.metadata.namespace ?? '')
   const seen = updates.find(({ osds }) => osds?.some(({ id }) => id === osd)) ?? updates[0]
   return seen === undefined ? {} : { osdUpdate: explainOsdUpdate(seen, osd) }
-}
-
-async function osdOfDeployment(key: Required<ObjectKey>, read: Reader): Promise<number> {
-  const osd = osdOf(await findObject(deployments, key, read))
-  if (osd !== undefined) return osd
-  throw new CofferdamError('USAGE', `deployment ${key.namespace}/${key.name} is not of an OSD`, {
-    hint: 'explain its pods: cofferdam explain pod/NAMESPACE/NAME',
-  })
 }

@@ -5,6 +5,7 @@ import {
   configMaps,
   deployments,
   leases,
+  namespaces,
   nodes,
   podDisruptionBudgets,
   pods,
@@ -244,52 +245,84 @@ describe('explain of what is not there ends with 1 and names it', () => {
       given: 'pdb/default/wep',
       says: 'error: there is no PodDisruptionBudget default/wep\nhint: did you mean web?\n',
     },
+    'an OSD where there is no Ceph': {
+      given: 'osd.4',
+      says: 'error: there is no OSD 4: no CephCluster is seen in this cluster\nhint: with the namespace: cofferdam explain osd/NAMESPACE/4\n',
+    },
+    'a name that nothing has, with the closest node': {
+      given: 'nod-1',
+      says: 'error: nothing is called nod-1: no node, pod, workload, budget, claim or request\nhint: did you mean node node-1?\n',
+    },
+    'a zone in which no node is': {
+      given: 'zone/nowhere',
+      says: 'error: no node is in zone nowhere\nhint: nodes are in zone zone-a, zone-b, zone-c\n',
+    },
+    'a volume that neither Longhorn nor Kubernetes has': {
+      given: 'volume/v-1',
+      says: 'error: neither Longhorn nor Kubernetes has a volume v-1\nhint: kubectl get pv, and kubectl get volumes.longhorn.io -A where there is Longhorn, show those there are\n',
+    },
   }
   it.each(Object.entries(cases))('%s', async (_name, { given, says }) => {
     expect(await explain(given)).toEqual({ code: 1, out: '', err: says })
   })
 })
 
-describe('explain that is not understood ends with 2 and shows the closest form', () => {
-  const forms =
-    'node/NAME, pod/NAMESPACE/NAME, pdb/NAMESPACE/NAME, machine/NAMESPACE/NAME, nodedisruption/NAME, cephcluster/NAMESPACE/NAME or osd/NAMESPACE/ID'
+describe('explain takes what people have at hand', () => {
+  const cases: Record<
+    string,
+    { given: (pod: string, node: string) => string[]; answers: (pod: string, node: string) => string }
+  > = {
+    'the name of a node alone': { given: (_, node) => [node], answers: (_, node) => `node/${node}` },
+    "kubectl's short form": { given: (_, node) => [`no/${node}`], answers: (_, node) => `node/${node}` },
+    'two words instead of one': { given: (_, node) => ['nodes', node], answers: (_, node) => `node/${node}` },
+    'a pod in the namespace of the kubeconfig': {
+      given: (pod) => [`po/${pod}`],
+      answers: (pod) => `pod/default/${pod}`,
+    },
+    'a pod with -n': { given: (pod) => [`pod/${pod}`, '-n', 'default'], answers: (pod) => `pod/default/${pod}` },
+    'the name of a pod alone': { given: (pod) => [pod], answers: (pod) => `pod/default/${pod}` },
+    'a budget by its long name': {
+      given: () => ['PodDisruptionBudgets.policy', 'web'],
+      answers: () => 'pdb/default/web',
+    },
+    'a workload': { given: () => ['deploy/web'], answers: () => 'deployment/default/web' },
+  }
+  it.each(Object.entries(cases))('%s', async (_name, { given, answers }) => {
+    const [pod] = await podsOfWeb()
+    const [name, node] = [pod?.name as string, pod?.node as string]
+    const { code, out, err } = await explain(...given(name, node))
+    expect({ code, err, first: out.split('  ')[0] }).toEqual({ code: 0, err: '', first: answers(name, node) })
+  })
+
+  it('a workload that lives in another namespace is found there, so that nobody has to remember it at 3 a.m.', async () => {
+    await scenario.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
+    const cart = deployment('cart', { replicas: 1 })
+    await scenario.api.create(deployments, { ...cart, metadata: { ...cart.metadata, namespace: 'shop' } })
+    await scenario.seconds(10)
+    expect((await explain('deploy/cart')).out).toMatch(
+      /^deployment\/shop\/cart {2}free: Its only pod may be evicted now\./,
+    )
+  })
+})
+
+describe('explain that is not understood ends with 2 and says what it takes', () => {
   const cases: Record<string, { given: string[]; says: string }> = {
-    'two words instead of one': {
-      given: ['node', 'worker-a1'],
-      says: `error: "node worker-a1" is not ${forms}\nhint: cofferdam explain node/worker-a1\n`,
+    'a kind of which nothing is known': { given: ['service/shop/web'], says: 'knows no kind "service"' },
+    'an empty name': { given: ['node/'], says: '"node/" is not what explain takes' },
+    'three words': { given: ['node', 'a', 'b'], says: '"node a b" is not what explain takes' },
+    'a node in a namespace': { given: ['node/shop/a'], says: '"node/shop/a" is not what explain takes' },
+    'an OSD that is no number': { given: ['osd/rook-ceph/four'], says: '"four" is not its id' },
+    'two namespaces at once': {
+      given: ['pod/shop/web', '-n', 'default'],
+      says: '"pod/shop/web" and -n default name two namespaces',
     },
-    'a bare name': {
-      given: ['worker-a1'],
-      says: `error: "worker-a1" is not ${forms}\nhint: cofferdam explain node/worker-a1\n`,
-    },
-    'another word for it': {
-      given: ['pods/shop/web-1'],
-      says: `error: "pods/shop/web-1" is not ${forms}\nhint: cofferdam explain pod/shop/web-1\n`,
-    },
-    'a pod without its namespace, which a flag names': {
-      given: ['pod/web-1', '-n', 'shop'],
-      says: `error: "pod/web-1" is not ${forms}\nhint: cofferdam explain pod/shop/web-1\n`,
-    },
-    'a budget without its namespace': {
-      given: ['pdb', 'web'],
-      says: `error: "pdb web" is not ${forms}\nhint: cofferdam explain pdb/NAMESPACE/web\n`,
-    },
-    'an OSD as Ceph calls it': {
-      given: ['osd/rook-ceph/osd.4'],
-      says: `error: "osd/rook-ceph/osd.4" is not ${forms}\nhint: cofferdam explain osd/rook-ceph/4\n`,
-    },
-    'an OSD without its namespace': {
-      given: ['osd/4'],
-      says: `error: "osd/4" is not ${forms}\nhint: cofferdam explain osd/NAMESPACE/4\n`,
-    },
-    'something else altogether': {
-      given: ['service/shop/web'],
-      says: `error: "service/shop/web" is not ${forms}\n`,
-    },
-    'an empty name': { given: ['node/'], says: `error: "node/" is not ${forms}\n` },
+    'a name that several things have': { given: ['web'], says: '2 objects are called web' },
   }
   it.each(Object.entries(cases))('%s', async (_name, { given, says }) => {
-    expect(await explain(...given)).toEqual({ code: 2, out: '', err: says })
+    const { code, out, err } = await explain(...given)
+    expect({ code, out }).toEqual({ code: 2, out: '' })
+    expect(err).toContain(says)
+    expect(err).toMatch(/\nhint: |namespaces\n$/)
   })
 })
 

@@ -7,6 +7,7 @@ import type { Connect } from '../connect.ts'
 import { explainSubject } from './explain-observe.ts'
 import { parseSubject, subjectForms } from './explain-subject.ts'
 import { renderExplained } from './explain-text.ts'
+import { locateSubject } from './locate-subject.ts'
 import type { Explained } from './question.ts'
 
 interface ExplainFlags {
@@ -24,38 +25,41 @@ export function createExplainCommand(ports: {
     name: 'explain',
     summary: 'show whether something may go down now, and if not, why',
     description:
-      'Says whether a node may be drained, a pod or an OSD evicted, a machine fenced or a pod of a budget evicted now, in which failure domains of a Ceph cluster nodes may be drained, or how far a request for a node is. Of OSDs and Ceph clusters it also says how far their update is. If not: which object blocks it, who holds it, since when, what ends it and how to override it. Changes nothing. Exit code 0: it may go, 3: it is blocked.',
+      'Says whether a node may be drained, a pod or an OSD evicted, a pod of a workload, a claim or a budget evicted, a node with a copy of a volume drained, the nodes of a zone drained or a machine fenced now, in which failure domains of a Ceph cluster nodes may be drained, or how far a request for a node is. Of OSDs and Ceph clusters it also says how far their update is. If not: which object blocks it, who holds it, since when, what ends it and how to override it; things that wait for each other in a circle are named as such, with a way out. Takes the name of a node alone, KIND/NAME, KIND NAME and KIND/NAMESPACE/NAME, with the short names of kubectl. Changes nothing. Exit code 0: it may go, 3: it is blocked.',
     examples: [
-      { line: 'cofferdam explain node/worker-a1', says: 'may this node be drained now?' },
-      { line: 'cofferdam explain pod/shop/orders-0', says: 'may this pod be evicted now?' },
+      { line: 'cofferdam explain worker-a1', says: 'may this node be drained now?' },
+      { line: 'cofferdam explain pod/orders-0 -n shop', says: 'may this pod be evicted now?' },
+      { line: 'cofferdam explain sts/shop/orders', says: 'may a pod of this workload be evicted now?' },
       { line: 'cofferdam explain pdb/shop/orders -o json', says: 'what holds this budget, for scripts' },
-      { line: 'cofferdam explain machine/openshift-machine-api/worker-1', says: 'may this machine be fenced now?' },
+      { line: 'cofferdam explain pvc/shop/data-orders-0', says: 'may what uses this claim be evicted, and where is its data?' },
+      { line: 'cofferdam explain volume/pvc-1b7f', says: 'which nodes does this Longhorn volume hold?' },
+      { line: 'cofferdam explain zone/a', says: 'which nodes of this zone may be drained now?' },
+      { line: 'cofferdam explain machine/worker-1', says: 'may this machine be fenced now?' },
       {
         line: 'cofferdam explain nd/worker-a1-20260101-120000',
         says: 'how far is this drain, and what is in its way?',
       },
-      { line: 'cofferdam explain osd/rook-ceph/4', says: 'may this OSD be evicted now, and how far is its update?' },
+      { line: 'cofferdam explain osd.4', says: 'may this OSD be evicted now, and how far is its update?' },
       {
-        line: 'cofferdam explain cephcluster/rook-ceph/rook-ceph',
+        line: 'cofferdam explain cephcluster/rook-ceph',
         says: 'in which failure domains may nodes be drained now, and how far is the update?',
       },
     ],
 
     configure(command) {
       command
-        .argument('<object>', subjectForms)
-        // What comes after it is not understood either, and the answer can say what was meant.
-        .allowExcessArguments()
+        .argument('<object...>', subjectForms)
         .option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)
     },
 
     async run({ args, flags, signal }) {
-      const subject = parseSubject(args, flags.namespace)
+      const asked = parseSubject(args, flags.namespace)
       const link = await ports.connect(flags)
       try {
         const { api } = link
         const { leaseNamespace } = flags
         const read = await openReader({ api, clock: ports.clock, leaseNamespace, signal })
+        const subject = await locateSubject(asked, { ...read, namespace: link.namespace ?? 'default' })
         return await explainSubject(subject, { ...read, list })
       } finally {
         await link.close()

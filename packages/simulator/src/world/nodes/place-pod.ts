@@ -1,7 +1,8 @@
 import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { isNodeChosen } from '@cofferdam/kubernetes/api/node-affinity.ts'
 import type { ClusterLoad, NodeLoad } from './cluster-load.ts'
 import { podRequests } from './pod-requests.ts'
-import { isNodeChosen, isTolerated, namedNodes, unschedulableTaint, untoleratedTaint } from './scheduling-rules.ts'
+import { isTolerated, namedNodes, unschedulableTaint, untoleratedTaint } from './scheduling-rules.ts'
 import { type CountingRule, isCounted, ruleOf, zoneLabel } from './topology-counts.ts'
 
 export type Placement =

@@ -58,9 +58,15 @@ export function managerBehind(budget: PodDisruptionBudget): string | undefined {
 }
 
 /** What holds a leaving node; of one whose drain is rehearsed only what a drain would not end by itself. */
-export function longhornBlockers(view: LonghornView, nodeName: string, podsOnNode: readonly Pod[]): LonghornRefusals {
+export function longhornBlockers(
+  view: LonghornView,
+  nodeName: string,
+  podsOnNode: readonly Pod[],
+  /** Only those for the sake of this volume. */
+  volume?: string,
+): LonghornRefusals {
   const answer = view.decision.nodes.find(({ node }) => node === nodeName)
-  const all = answer?.blockers ?? []
+  const all = (answer?.blockers ?? []).filter((each) => volume === undefined || each.volume === volume)
   const lasting = view.rehearsed === nodeName ? all.filter((each) => !passesInDrain(each, view, podsOnNode)) : all
   return lasting.map((each) => blockerOf(each, view, nodeName))
 }
