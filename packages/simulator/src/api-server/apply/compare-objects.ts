@@ -117,10 +117,12 @@ function compareLists(left: readonly Json[], right: readonly Json[], plan: Field
 /** Most updates leave items where they were; only items that are not the same reference need a name. */
 function compareInPlace(left: readonly Json[], right: readonly Json[], plan: FieldPlan): FieldChanges | undefined {
   let changes: Changes | undefined
+  let counts: ReadonlyMap<string, number> | undefined
   for (let index = 0; index < right.length; index++) {
     if (left[index] === right[index]) continue
     const element = itemElement(right[index], plan)
-    if (element === undefined || element !== itemElement(left[index], plan) || isShared(element, right, plan)) {
+    counts ??= countElements(right, plan)
+    if (element === undefined || element !== itemElement(left[index], plan) || counts.get(element) !== 1) {
       return compareByElement(left, right, plan)
     }
     changes ??= new Changes()
@@ -129,10 +131,13 @@ function compareInPlace(left: readonly Json[], right: readonly Json[], plan: Fie
   return changes?.done()
 }
 
-function isShared(element: string, items: readonly Json[], plan: FieldPlan): boolean {
-  let count = 0
-  for (const item of items) if (itemElement(item, plan) === element) count++
-  return count > 1
+function countElements(items: readonly Json[], plan: FieldPlan): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>()
+  for (const item of items) {
+    const element = itemElement(item, plan)
+    if (element !== undefined) counts.set(element, (counts.get(element) ?? 0) + 1)
+  }
+  return counts
 }
 
 function compareByElement(left: readonly Json[], right: readonly Json[], plan: FieldPlan): FieldChanges | undefined {

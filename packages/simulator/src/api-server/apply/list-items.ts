@@ -2,7 +2,8 @@ import { isJsonObject, type Json, type JsonObject } from '@cofferdam/kubernetes/
 import type { FieldPlan } from './field-plan.ts'
 import type { PathElement } from './path-element.ts'
 
-const maximumRemembered = 500
+/** A ledger of thousands of requests has as many names. */
+const maximumRemembered = 20_000
 
 /** How a list item is called in paths; undefined when it lacks what would name it. */
 export function itemElement(item: Json | undefined, plan: FieldPlan): PathElement | undefined {

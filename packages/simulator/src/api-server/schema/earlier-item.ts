@@ -1,15 +1,32 @@
-import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import type { CompiledSchema } from './compiled-schema.ts'
+
+/** The items of an earlier list by their keys. Lists are never changed, and each is asked about every item of its successor. */
+const indexes = new WeakMap<readonly unknown[], ReadonlyMap<string, unknown>>()
 
 /** The item of the earlier list that this one continues. Only lists keyed like maps have such a thing. */
 export function earlierItem({ item, index, earlier, node }: ItemPlace): unknown {
   const { listMapKeys, decoded } = node
   if (decoded || (earlier[index] === item && typeof item === 'object')) return earlier[index]
   if (listMapKeys === undefined || typeof item !== 'object' || item === null) return undefined
-  const keyed = item as Record<string, unknown>
-  return earlier.find((candidate) =>
-    listMapKeys.every((key) => isSameJson((candidate as Record<string, unknown> | null)?.[key], keyed[key])),
-  )
+  return indexOf(earlier, listMapKeys).get(keyText(item, listMapKeys))
+}
+
+function indexOf(earlier: readonly unknown[], keys: readonly string[]): ReadonlyMap<string, unknown> {
+  const known = indexes.get(earlier)
+  if (known !== undefined) return known
+  const index = new Map<string, unknown>()
+  for (const each of earlier) {
+    const text = keyText(each, keys)
+    if (!index.has(text)) index.set(text, each)
+  }
+  indexes.set(earlier, index)
+  return index
+}
+
+/** Keys of list maps are scalars. */
+function keyText(item: unknown, keys: readonly string[]): string {
+  const keyed = (item ?? {}) as Record<string, unknown>
+  return JSON.stringify(keys.map((key) => keyed[key]))
 }
 
 export interface ItemPlace {
