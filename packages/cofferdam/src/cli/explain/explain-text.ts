@@ -1,4 +1,5 @@
 import type { DisruptionAnswer } from '../../capabilities/drain-lock/view/explain-disruption.ts'
+import { requesterText } from '../../capabilities/drain-lock/view/requester-text.ts'
 import type { HoldAnswer } from '../../capabilities/drain-lock/view/hold-view.ts'
 import { fencingLines } from '../../capabilities/fencing/view/fencing-text.ts'
 import { longhornLines } from '../../capabilities/longhorn-drain/view/longhorn-text.ts'
@@ -168,11 +169,6 @@ export function disruptionText(
   const by = requester === undefined ? '' : ` by ${requester}`
   const waits = rest.isBlocked ? `, waits for ${listText(blockedBy.map(({ object }) => object))}` : ''
   return `nodedisruption/${request}${by}, to ${intent.toLowerCase()}: ${phase}${forText(since, now)}${waits}`
-}
-
-function requesterText({ requester, askedBy }: Pick<DisruptionAnswer, 'requester' | 'askedBy'>): string | undefined {
-  if (askedBy === undefined) return requester
-  return requester === undefined ? askedBy : `${requester} (${askedBy})`
 }
 
 function requestFacts(answer: DisruptionAnswer, { paint, now }: Style): Fact[] {
