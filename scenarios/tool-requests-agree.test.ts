@@ -41,7 +41,7 @@ async function answersFor(node: string) {
       'explain nodedisruption': 'disruption' in aboutRequest ? [aboutRequest.disruption] : [],
       'explain node': 'disruptions' in aboutNode ? aboutNode.disruptions : [],
       status: ofNode((await askStatus(fixture)).drains),
-      page: ofNode(page).map(({ id: _, ...drain }) => drain),
+      page: ofNode(page).map(({ id, ...drain }) => ({ ...drain, request: id })),
     }
   })
 }

@@ -1,6 +1,6 @@
 import type { DisruptionAnswer } from '../../capabilities/drain-lock/view/explain-disruption.ts'
-import { requesterText } from '../../capabilities/drain-lock/view/requester-text.ts'
 import type { HoldAnswer } from '../../capabilities/drain-lock/view/hold-view.ts'
+import { requesterText } from '../../capabilities/drain-lock/view/requester-text.ts'
 import { fencingLines } from '../../capabilities/fencing/view/fencing-text.ts'
 import { longhornLines } from '../../capabilities/longhorn-drain/view/longhorn-text.ts'
 import { idRanges } from '../../capabilities/osd-update/domain/id-ranges.ts'
