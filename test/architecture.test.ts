@@ -135,7 +135,7 @@ describe('one decision', () => {
       // Writes it.
       'capabilities/node-cordon.ts',
       // Writes it, as kubectl uncordon does.
-      'cli/drain/uncordon.ts',
+      'cli/drain/end-drains.ts',
       'shared/closed-node.ts',
     ])
   })
@@ -150,6 +150,7 @@ describe('one decision', () => {
       'capabilities/longhorn-drain/domain/closing-mark.ts',
       'capabilities/machine-config/domain/parse-node.ts',
       'capabilities/node-maintenance/domain/parse-maintenance.ts',
+      'cli/drain/end-drains.ts',
       'cli/drain/uncordon.ts',
     ])
   })

@@ -8,7 +8,7 @@ export function parseDurationFlag(text: string): number {
   return ms
 }
 
-/** The same, and `0` for not at all. */
+/** The same, and `0` for no limit. */
 export function parseWaitFlag(text: string): number {
   return /^0[hms]?$/.test(text.trim()) ? 0 : parseDurationFlag(text)
 }

@@ -1,6 +1,7 @@
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { AppLockPolicy } from '../../ledger/rules/app-lock.ts'
 import type { DrainLockSettings } from '../../ledger/rules/drain-lock-settings.ts'
+import type { PublishedSettings } from '../../ledger/rules/published-settings.ts'
 import type { LedgerStore } from '../../ledger/store/ledger-store.ts'
 import type { StorageObserver } from '../../ledger/store/storage-observer.ts'
 import type { CephTrust } from '../../shared/ceph-trust/named-clusters.ts'
@@ -113,7 +114,7 @@ function open(ports: Ports, metrics: ReturnType<typeof createDrainMetrics>): Ope
           undo: (entries, signal) => undoDisruption({ api, clock }, entries, signal),
           events: events(),
           renewMs: settings.renewMs,
-          settings: { drainLock: settings, appLocks, trust },
+          settings: { drainLock: publishedOf(settings, ports.runs), appLocks, trust },
         }),
       'finished-requests': () =>
         createFinishedRequests({
@@ -133,4 +134,10 @@ function open(ports: Ports, metrics: ReturnType<typeof createDrainMetrics>): Ope
         }),
     },
   }
+}
+
+/** How long remediation leaves a node alone is said only where somebody sees to it. */
+function publishedOf(settings: DrainLockSettings, runs: Ports['runs']): PublishedSettings['drainLock'] {
+  const { plannedOutageMs: _, ...rest } = settings
+  return runs('fencing') ? settings : rest
 }

@@ -26,11 +26,12 @@ export async function followHandOver(
     readonly clock: Clock
     readonly terminal: Terminal
     readonly signal: AbortSignal
+    /** 0: no limit. */
     readonly timeoutMs: number
   },
 ): Promise<Followed> {
   const { clock, terminal, signal } = ports
-  const deadline = clock.now() + ports.timeoutMs
+  const deadline = ports.timeoutMs === 0 ? Number.POSITIVE_INFINITY : clock.now() + ports.timeoutMs
   let plan = first
   let doneSinceMs: number | undefined
   let shown = ''

@@ -65,7 +65,12 @@ function handOverCommand(
       command
         .argument('[subject]', forms.join(' or '))
         .option('--dry-run', 'show the checks and what would be changed; change nothing')
-        .addOption(durationOption('--timeout <duration>', 'how long to wait', { ms: 300_000, parse: parseWaitFlag }))
+        .addOption(
+          durationOption('--timeout <duration>', 'how long to wait; 0 for no limit', {
+            ms: 300_000,
+            parse: parseWaitFlag,
+          }),
+        )
         .option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)
       for (const option of words.flatMap(({ options }) => options)) command.addOption(option)
     },

@@ -30,6 +30,7 @@ const apart = (app: string) => ({
 })
 
 let scenario: Awaited<ReturnType<typeof openWorld>>
+let operate: (...more: string[]) => Operator
 let operator: Operator
 beforeEach(async () => {
   scenario = await openWorld({ nodeCount: 4 })
@@ -38,22 +39,27 @@ beforeEach(async () => {
   const pod = { tolerations, affinity: apart('orders') }
   await scenario.api.create(statefulSets, statefulSet('orders', { pod, annotations, podManagementPolicy: 'Parallel' }))
   await scenario.api.create(podDisruptionBudgets, budget('orders', { maxUnavailable: 1 }))
-  operator = startOperator({
-    api,
-    clock: scenario.clock,
-    random: scenario.random.stream('operator'),
-    log: silent,
-    metrics: createMetrics(),
-    controllers: ['node-disruption', 'disruption-ledger'],
-    dryRun: false,
-    lease: { ...operatorAccount, identity: 'op-1' },
-  })
+  operate = (...more) =>
+    startOperator({
+      api,
+      clock: scenario.clock,
+      random: scenario.random.stream('operator'),
+      log: silent,
+      metrics: createMetrics(),
+      controllers: ['node-disruption', 'disruption-ledger', ...more],
+      dryRun: false,
+      lease: { ...operatorAccount, identity: 'op-1' },
+    })
+  operator = operate()
   await scenario.seconds(60)
 })
-afterEach(async () => {
+async function stopOperator(): Promise<void> {
   const stopped = operator.stop()
   await scenario.seconds(5)
   await stopped
+}
+afterEach(async () => {
+  await stopOperator()
   scenario.stop()
 })
 
@@ -134,6 +140,43 @@ it('several nodes go one after the other where each has a pod that stays: two re
   expect(err).toContain('nodes must be rebooted as soon as they are reported as drained')
   // Every pod stayed where it was.
   expect(await Promise.all(['orders-0', 'orders-1', 'orders-2'].map(nodeOf))).toEqual(names)
+})
+
+it('a drain right after the reboot waits until the node has recovered and drains it again: a Job that was tried again failed, or took the old word for the new', async () => {
+  const node = await nodeOf('orders-0')
+  expect((await run('drain', node)).code).toBe(0)
+  // The operator is away while the node is, so its word is older than the reboot.
+  await stopOperator()
+  scenario.world.kubelet.reboot(node, 20)
+  await scenario.seconds(60)
+  expect(await phases()).toEqual([`${node} Drained`])
+  const ended = run('drain', node)
+  await scenario.seconds(5)
+  expect(await phases()).toEqual([`${node} Drained`, `${node} undefined`])
+  operator = operate()
+  const again = await ended
+  expect(again.code).toBe(0)
+  expect(again.err).toContain('is drained again when nothing is held for it')
+  expect(await phases()).toEqual([`${node} Completed`, `${node} Drained`])
+  expect((await run('uncordon', node)).code).toBe(0)
+  expect(await phases()).toEqual([`${node} Completed`, `${node} Completed`])
+})
+
+it('says how long remediation leaves the node alone only where fencing sees to it: a node without that would be fenced in its reboot', async () => {
+  const node = await nodeOf('orders-0')
+  const unprotected = await run('drain', node)
+  expect([unprotected.code, unprotected.out]).toEqual([0, expect.not.stringContaining('remediation')])
+  await run('uncordon', node)
+
+  await stopOperator()
+  operator = operate('fencing')
+  await scenario.seconds(60)
+  expect((await run('drain', node)).out).toContain('\n  remediation leaves it alone until 1h after it goes down\n')
+  await run('uncordon', node)
+  const { out } = await run('drain', node, '--return-within', '4h', '--deadline', '8h')
+  expect(out).toMatch(/remediation leaves it alone until 4h after it goes down, at the latest until 2026-01-01T08:/)
+  await run('uncordon', node)
+  expect((await run('drain', node, '--intent', 'remove')).out).not.toContain('remediation')
 })
 
 it('uncordon in the middle of a wait cancels the request, and nothing of it is left', async () => {

@@ -8,9 +8,9 @@ import type { DisruptionSnapshot } from '../../capabilities/drain-lock/domain/sn
 import { type DisruptionPlan, planDisruption } from '../../capabilities/drain-lock/view/plan-disruption.ts'
 import { readLonghorn } from '../../capabilities/longhorn-drain/observe/read-longhorn.ts'
 import { openReader } from '../../observe/reader.ts'
-import { type NodeDisruption, nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
+import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
 import { observeRehearsal } from '../observe/observe-rehearsal.ts'
-import { asIfMade, buildRequest, type WantedDisruption } from './drain-request.ts'
+import { type AskedDrain, asIfMade, buildRequest } from './drain-request.ts'
 import type { PlannedDrain, ServerAnswer } from './drain-result.ts'
 
 export interface RehearsePlace {
@@ -18,12 +18,6 @@ export interface RehearsePlace {
   readonly clock: Clock
   readonly signal: AbortSignal
   readonly leaseNamespace: string
-}
-
-/** A drain that is asked for, and the request that is under way for its node. */
-export interface AskedDrain {
-  readonly wanted: WantedDisruption
-  readonly standing: NodeDisruption | undefined
 }
 
 export interface Rehearsal extends AskedDrain {
@@ -43,9 +37,9 @@ export async function rehearseWithStorage(
   const [storage, longhorn] = await Promise.all([readStorage(read, budgets), readLonghorn(read)])
   const seen = { api, clock, signal, storage, budgets }
   const question = longhorn === undefined ? seen : { ...seen, longhorn }
-  return someAtATime(asked, async ({ wanted, standing }) => {
-    const snapshot = await observeRehearsal(standing ?? asIfMade(wanted), question, read.notSeen)
-    return { wanted, standing, snapshot, notSeen: [...new Set(read.notSeen)] }
+  return someAtATime(asked, async (each) => {
+    const snapshot = await observeRehearsal(each.standing ?? asIfMade(each.wanted), question, read.notSeen)
+    return { ...each, snapshot, notSeen: [...new Set(read.notSeen)] }
   })
 }
 

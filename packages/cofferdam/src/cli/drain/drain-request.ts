@@ -3,12 +3,18 @@ import { apiVersionOf } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
-import { differencesFrom } from '../../capabilities/drain-lock/domain/covers-request.ts'
+import {
+  differencesFrom,
+  type EndingNode,
+  type EndingRequest,
+  endingOf,
+} from '../../capabilities/drain-lock/domain/covers-request.ts'
 import type { PodLoss } from '../../capabilities/drain-lock/domain/snapshot.ts'
-import { explainDisruption, isOver } from '../../capabilities/drain-lock/view/explain-disruption.ts'
 import { type BreakGlass, breakGlassAnnotation, formatBreakGlass } from '../../ledger/rules/break-glass.ts'
+import { groupedBy } from '../../shared/grouped-by.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
 import { compareText } from '../../shared/last-writer.ts'
+import { isRequestOver } from '../../shared/tool-request.ts'
 
 export interface RequestPlace {
   readonly api: KubeApi
@@ -32,13 +38,13 @@ export interface WantedDisruption {
   readonly nowMs: number
 }
 
-/** The oldest request for each node that is not over, by the name of the node. */
-export async function findUnderWay(place: RequestPlace): Promise<ReadonlyMap<string, NodeDisruption>> {
+/** The requests for each node that are not over, oldest first, by the name of the node. */
+export async function findOpenRequests(place: RequestPlace): Promise<ReadonlyMap<string, readonly NodeDisruption[]>> {
   const { items } = await listDisruptions(place)
-  const underWay = items
-    .filter((each) => !isOver(explainDisruption(each)))
-    .toSorted((a, b) => compareText(b.metadata.creationTimestamp ?? '', a.metadata.creationTimestamp ?? ''))
-  return new Map(underWay.map((each) => [each.spec.nodeName, each]))
+  const open = items
+    .filter((each) => !isRequestOver(each))
+    .toSorted((a, b) => compareText(a.metadata.creationTimestamp ?? '', b.metadata.creationTimestamp ?? ''))
+  return groupedBy(open, ({ spec }) => spec.nodeName)
 }
 
 async function listDisruptions({ api, signal }: RequestPlace): Promise<{ readonly items: readonly NodeDisruption[] }> {
@@ -59,29 +65,67 @@ export interface MadeRequest {
   readonly isJoined: boolean
 }
 
-/** Makes a request, or joins the one that is under way for the node, if that covers what is wanted. */
-export async function makeRequest(
-  place: RequestPlace,
-  wanted: WantedDisruption,
-  standing: NodeDisruption | undefined,
-): Promise<MadeRequest> {
+/** A drain that is asked for. */
+export interface AskedDrain {
+  readonly wanted: WantedDisruption
+  readonly node: EndingNode
+  /** The request that drains the node already. */
+  readonly standing: NodeDisruption | undefined
+  /** Requests for the node that end before a new one can begin. */
+  readonly behind: readonly EndingRequest[]
+}
+
+/** How many seconds are tried for a name. */
+const namesTried = 5
+
+/** Joins the request that drains the node already, if that covers what is wanted, or makes one. */
+export async function makeRequest(place: RequestPlace, asked: AskedDrain): Promise<MadeRequest> {
+  const { wanted, standing } = asked
   if (standing !== undefined) {
     refuseToJoin(standing, wanted)
     return { disruption: await breakGlassOn(place, standing, wanted), isJoined: true }
   }
-  const built = buildRequest(wanted)
+  for (let second = 0; second < namesTried; second += 1) {
+    const made = await makeNamed(place, asked, wanted.nowMs + second * 1_000)
+    if (made !== undefined) return made
+  }
+  throw new CofferdamError(
+    'REQUEST_DIFFERS',
+    `no request for ${wanted.nodeName} could be created: their names are taken`,
+    {
+      hint: 'nothing was changed; try again in some seconds',
+    },
+  )
+}
+
+/** Undefined where the name of this second belongs to a request that cannot be followed. */
+async function makeNamed(
+  place: RequestPlace,
+  { wanted, node }: AskedDrain,
+  nowMs: number,
+): Promise<MadeRequest | undefined> {
+  const { api, signal } = place
+  const built = buildRequest({ ...wanted, nowMs })
   try {
-    const disruption = await place.api.create(nodeDisruptions, built, {
-      fieldManager: 'cofferdam',
-      signal: place.signal,
-    })
+    const disruption = await api.create(nodeDisruptions, built, { fieldManager: 'cofferdam', signal })
     return { disruption, isJoined: false }
   } catch (error) {
     if (!hasReason(error, 'AlreadyExists')) throw error
     // Made within the same second, by somebody else or by us before the answer was lost.
-    const disruption = await place.api.get(nodeDisruptions, { name: built.metadata.name }, { signal: place.signal })
-    refuseToJoin(disruption, wanted)
-    return { disruption, isJoined: true }
+    const taken = await getIfThere(place, built.metadata.name)
+    if (taken === undefined || taken.spec.nodeName !== wanted.nodeName) return undefined
+    if (isRequestOver(taken) || endingOf(taken, node) !== undefined) return undefined
+    refuseToJoin(taken, wanted)
+    return { disruption: await breakGlassOn(place, taken, wanted), isJoined: true }
+  }
+}
+
+async function getIfThere({ api, signal }: RequestPlace, name: string): Promise<NodeDisruption | undefined> {
+  try {
+    return await api.get(nodeDisruptions, { name }, { signal })
+  } catch (error) {
+    if (hasReason(error, 'NotFound')) return undefined
+    throw error
   }
 }
 

@@ -1,3 +1,4 @@
+import { durationText, parseDuration } from '@cofferdam/kubernetes/api/duration.ts'
 import type { DisruptionAnswer } from '../../capabilities/drain-lock/view/explain-disruption.ts'
 import { goneWords, isOver } from '../../capabilities/drain-lock/view/explain-disruption.ts'
 import type { DisruptionPlan } from '../../capabilities/drain-lock/view/plan-disruption.ts'
@@ -24,8 +25,18 @@ export interface DrainResult {
   readonly isJoined: boolean
   readonly disruption: DisruptionAnswer
   readonly observedAt: string
+  /** Of a node that can be rebooted now; left out where it is not known, or nothing keeps remediation from it. */
+  readonly protection?: RebootProtection
   /** What to do now, line by line. */
   readonly next: readonly string[]
+}
+
+/** How long remediation leaves a node alone. */
+export interface RebootProtection {
+  /** Counted from when it stops being Ready: `1h`. */
+  readonly returnWithin: string
+  /** It ends then at the latest. */
+  readonly deadline?: string
 }
 
 /** What a request would do, from reading alone. */
@@ -99,6 +110,17 @@ export function drainOutcome({ answer, ended, reachedIn }: Followed): DrainOutco
   if (answer.phase === 'Completed') return 'completed'
   if (ended === 'reached') return answer.isBlocked ? 'blocked' : 'timed-out'
   return ended
+}
+
+/** `remediationWaitsMs`: as the operator has it for requests that do not say; undefined where nothing keeps remediation from nodes. */
+export function protectionOf(
+  outcome: DrainOutcome,
+  { phase, intent, returnWithin = '', deadline }: DisruptionAnswer,
+  remediationWaitsMs: number | undefined,
+): Pick<DrainResult, 'protection'> {
+  if (outcome !== 'drained' || phase !== 'Drained' || intent !== 'Reboot' || remediationWaitsMs === undefined) return {}
+  const asked = durationText(parseDuration(returnWithin) ?? remediationWaitsMs)
+  return { protection: { returnWithin: asked, ...(deadline === undefined ? {} : { deadline }) } }
 }
 
 /** What people can do now. */

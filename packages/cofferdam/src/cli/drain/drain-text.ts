@@ -2,7 +2,7 @@ import { listText } from '../../shared/list-text.ts'
 import type { Paint } from '../../shared/paint.ts'
 import { renderPlan, renderRefusal } from './drain-plan-text.ts'
 import { obstaclesShown, obstacleText } from './drain-progress.ts'
-import type { DrainAnswer, DrainBatch, DrainOutcome, DrainResult } from './drain-result.ts'
+import type { DrainAnswer, DrainBatch, DrainOutcome, DrainResult, RebootProtection } from './drain-result.ts'
 
 const words: Record<DrainOutcome, readonly ['green' | 'yellow' | 'red', string]> = {
   drained: ['green', 'drained'],
@@ -16,7 +16,7 @@ const words: Record<DrainOutcome, readonly ['green' | 'yellow' | 'red', string]>
 }
 
 /** How it ended: the verdict, what stands in the way, and what to do now. */
-function renderResult({ outcome, disruption, next, observedAt }: DrainResult, paint: Paint): string {
+function renderResult({ outcome, disruption, protection, next, observedAt }: DrainResult, paint: Paint): string {
   const { node, request, warnings, stays, evicted } = disruption
   const [colour, word] = words[outcome]
   const explanation =
@@ -30,8 +30,14 @@ function renderResult({ outcome, disruption, next, observedAt }: DrainResult, pa
     ...(evicted.length === 0 ? [] : [`  evicted   ${listText(evicted)}`]),
     ...(isUnderWay ? waits.map((blocker) => `  ${obstacleText(blocker, { paint, at: observedAt })}`) : []),
     ...warnings.map(({ object, says }) => `  ${paint('yellow', 'warning:')} ${object} ${says}`),
+    ...(protection === undefined ? [] : [`  ${protectionText(protection)}`]),
     ...next.map((line) => `  ${line}`),
   ].join('\n')
+}
+
+function protectionText({ returnWithin, deadline }: RebootProtection): string {
+  const latest = deadline === undefined ? '' : `, at the latest until ${deadline}`
+  return `remediation leaves it alone until ${returnWithin} after it goes down${latest}`
 }
 
 export function renderDrain(answer: DrainAnswer | DrainBatch, paint: Paint): string {

@@ -236,6 +236,65 @@ describe('drain', () => {
     expect(await scenario.list(nodeDisruptions)).toHaveLength(2)
   })
 
+  it('waits behind a request whose node is back: it ended with 1, so a Job that was tried again failed', async () => {
+    await drain('node-1', '--no-wait').ended
+    await record({ phase: 'Recovering' })
+    const running = drain('node-1')
+    await scenario.seconds(1)
+    const [old, young] = await scenario.list(nodeDisruptions)
+    await record({ phase: 'Waiting', blockedBy: [{ ...blocker, object: 'node/node-1' }] }, young?.metadata.name)
+    await record({ phase: 'Completed' }, old?.metadata.name)
+    await record({ phase: 'Drained' }, young?.metadata.name)
+    const { code, err } = await running.ended
+    expect(code).toBe(0)
+    expect(err).toContain(
+      `nodedisruption/${old?.metadata.name} is Recovering: node-1 is drained again when nothing is held for it`,
+    )
+    expect(err).toContain('waits for node/node-1 (HeldByRequest)')
+  })
+
+  it('joins the one that waits behind it: every try would have made one more, and drained the node once more', async () => {
+    await drain('node-1', '--no-wait').ended
+    await record({ phase: 'Recovering' })
+    const first = drain('node-1', '--fail-if-blocked')
+    await record({ phase: 'Waiting', blockedBy: [blocker] }, 'node-1-20260101-000003')
+    expect((await first.ended).code).toBe(3)
+    const { code, err } = await drain('node-1', '--no-wait').ended
+    expect(code).toBe(0)
+    expect(err).toContain('NodeDisruption node-1-20260101-000003 is already in progress and is followed')
+    expect(await scenario.list(nodeDisruptions)).toHaveLength(2)
+  })
+
+  it('does not take Drained of the boot before for an answer: the node is up, and would be rebooted with its pods on it', async () => {
+    const boots = (bootID: string) =>
+      scenario.api.patch(
+        nodes,
+        { name: 'node-1' },
+        { type: 'merge', body: { status: { nodeInfo: { bootID } } } },
+        { subresource: 'status' },
+      )
+    await boots('boot-1')
+    await drain('node-1', '--no-wait').ended
+    await record({ phase: 'Drained', bootIDBefore: 'boot-1' })
+    expect((await drain('node-1').ended).code).toBe(0)
+    await boots('boot-2')
+    const { err } = await drain('node-1', '--no-wait').ended
+    expect(err).toContain('nodedisruption/node-1-20260101-000000 was for a reboot that has taken place')
+    expect(await scenario.list(nodeDisruptions)).toHaveLength(2)
+  })
+
+  it('in the second of a request that is being cancelled takes another name: it would have followed the end of that one', async () => {
+    await drain('node-1', '--no-wait').ended
+    const name = 'node-1-20260101-000000'
+    const kept = { type: 'merge', body: { metadata: { finalizers: ['cofferdam.io/held'] } } } as const
+    await scenario.api.patch(nodeDisruptions, { name }, kept)
+    await scenario.api.delete(nodeDisruptions, { name })
+    const { code, err } = await drain('node-1', '--no-wait').ended
+    expect(code).toBe(0)
+    expect(err).toContain('NodeDisruption node-1-20260101-000001 created')
+    expect(err).toContain(`nodedisruption/${name} is being cancelled`)
+  })
+
   it('without patience ends with 3 when it is blocked, says by what, and leaves the request', async () => {
     const running = drain('node-1', '--fail-if-blocked')
     await record({ phase: 'Waiting', blockedBy: [blocker] })
@@ -416,6 +475,62 @@ describe('uncordon', () => {
     expect(code).toBe(4)
     expect(out).toContain('waits for pod/shop/orders-0 (PodsRecovering), held by')
     expect(out).toContain('It has to run.')
+  })
+
+  it('ends all requests of the node, the youngest first: the one that waited would have drained the node when the other ended', async () => {
+    await drain('node-1', '--no-wait').ended
+    await record({ phase: 'Recovering' })
+    await drain('node-1', '--no-wait').ended
+    const [old = '', young = ''] = (await scenario.list(nodeDisruptions)).map(({ metadata }) => metadata.name)
+    await record({ phase: 'Waiting' }, young)
+    const running = uncordon('node-1')
+    await scenario.seconds(1)
+    expect((await scenario.list(nodeDisruptions)).map(({ metadata }) => metadata.name)).toEqual([old])
+    await record({ phase: 'Completed' }, old)
+    expect(await running.ended).toEqual({
+      code: 0,
+      out: `node/node-1  released: Nothing is held for it.\n  request   nodedisruption/${old}, nodedisruption/${young}\n`,
+      err: expect.stringContaining(`nodedisruption/${young} is Waiting, and is cancelled`),
+    })
+  })
+
+  it('of two that wait cancels the younger one first: the other one’s end would have let it begin', async () => {
+    const deleted: string[] = []
+    const api = changedApi(scenario.api, {
+      delete: (type, key, options) => {
+        deleted.push(key.name)
+        return scenario.api.delete(type, key, options)
+      },
+    })
+    await drain('node-1', '--no-wait').ended
+    const [made] = await scenario.list(nodeDisruptions)
+    await scenario.seconds(5)
+    if (made !== undefined) await scenario.api.create(nodeDisruptions, { ...made, metadata: { name: 'a-younger-one' } })
+    expect((await start('uncordon', ['node-1', '--no-wait'], api).ended).code).toBe(0)
+    expect(deleted).toEqual(['a-younger-one', 'node-1-20260101-000000'])
+  })
+
+  const askers: Record<string, { phase: 'Waiting' | 'Drained' | 'Recovering'; says: string | undefined }> = {
+    'says that a tool asks again: the request was back within seconds, and nobody knew why': {
+      phase: 'Waiting',
+      says: 'nodemaintenance/rack-2 asked for it. The operator creates the request again for as long as nodemaintenance/rack-2 asks for node-1: end it there',
+    },
+    'says that a tool may ask again for a node that it had got': {
+      phase: 'Drained',
+      says: 'nodemaintenance/rack-2 asked for it, and may ask for node-1 again: end it there',
+    },
+    'says nothing of a tool that has had what it asked for': { phase: 'Recovering', says: undefined },
+  }
+  it.each(Object.entries(askers))('%s', async (_, { phase, says }) => {
+    await drain('node-1', '--no-wait').ended
+    const annotations = { 'cofferdam.io/asked-by': 'nodemaintenance/rack-2' }
+    const [made] = await scenario.list(nodeDisruptions)
+    const key = { name: made?.metadata.name ?? '' }
+    await scenario.api.patch(nodeDisruptions, key, { type: 'merge', body: { metadata: { annotations } } })
+    await record({ phase })
+    const { code, out } = await uncordon('node-1', '--no-wait').ended
+    expect(code).toBe(0)
+    expect(out.split('\n').slice(2, -1)).toEqual(says === undefined ? [] : [`  warning: ${says}`])
   })
 
   it('without a request does what kubectl uncordon does', async () => {

@@ -1,15 +1,19 @@
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { requestToFollow } from '../../capabilities/drain-lock/domain/covers-request.ts'
+import { parseHostNode } from '../../capabilities/drain-lock/observe/objects.ts'
 import { type DisruptionAnswer, explainDisruption } from '../../capabilities/drain-lock/view/explain-disruption.ts'
 import { planWaves, waveNeedsOf } from '../../capabilities/drain-lock/view/plan-waves.ts'
+import { observeSettings } from '../../ledger/store/observe-settings.ts'
+import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
 import { chooseNodes, parseNodeNames } from '../choose-nodes.ts'
 import type { CliCommand, Invocation } from '../command.ts'
 import type { ClusterLink, Connect } from '../connect.ts'
 import { type AskedOfNodes, addDrainFlags, askedBy, type DrainFlags, refuseFlags } from './drain-flags.ts'
 import { type Followed, followDisruptions } from './drain-follow.ts'
 import {
-  type AskedDrain,
   askServer,
   findRefusals,
   plannedDrain,
@@ -17,7 +21,7 @@ import {
   type RehearsePlace,
   rehearseWithStorage,
 } from './drain-rehearse.ts'
-import { findUnderWay, type MadeRequest, makeRequest, refuseToJoin } from './drain-request.ts'
+import { type AskedDrain, findOpenRequests, type MadeRequest, makeRequest, refuseToJoin } from './drain-request.ts'
 import {
   type DrainAnswer,
   type DrainBatch,
@@ -26,6 +30,7 @@ import {
   drainOutcome,
   isDrainSettled,
   nextSteps,
+  protectionOf,
 } from './drain-result.ts'
 import { renderDrain, wavesText } from './drain-text.ts'
 import { noteWithoutOperator } from './note-without-operator.ts'
@@ -45,7 +50,7 @@ export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, Dr
     name: 'drain',
     summary: 'drain nodes, coordinated with all other drains',
     description:
-      'Creates a NodeDisruption for each node and shows its progress: pods annotated cofferdam.io/skip-drain stay for a short reboot, all others are evicted, and no application loses more than its budget allows, however many drains run. Nodes that can be away together go together, all others are queued, and follow when the nodes before them have been rebooted and are back. Pods that no controller creates again and pods with emptyDir data are evicted only with --force and --delete-emptydir-data. A request that is already in progress for a node and covers what is asked is followed instead of creating a second one. Exit code 0: every node is drained; 1: a request in progress does not cover what is asked; 3: blocked, refused or rejected; 4: timed out, and the request continues.',
+      'Creates a NodeDisruption for each node and shows its progress: pods annotated cofferdam.io/skip-drain stay for a short reboot, all others are evicted, and no application loses more than its budget allows, however many drains run. Nodes that can be away together go together, all others are queued, and follow when the nodes before them have been rebooted and are back. Pods that no controller creates again and pods with emptyDir data are evicted only with --force and --delete-emptydir-data. A request that is already in progress for a node and covers what is asked is followed instead of creating a second one; where the former one is ending, the new one waits for its end. Exit code 0: every node is drained; 1: a request in progress does not cover what is asked; 3: blocked, refused or rejected; 4: timed out, and the request continues.',
     examples: [
       { line: 'cofferdam drain worker-a1', says: 'drain it for a reboot' },
       {
@@ -76,8 +81,10 @@ export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, Dr
       const asked = askedBy(flags, { requester: ports.requester, nowMs: ports.clock.now() })
       const link = await ports.connect(flags)
       try {
+        // Read before the nodes: what has happened to a node since shows that its request has ended.
+        const open = await findOpenRequests({ api: link.api, signal })
         const chosen = await chooseNodes(names, flags, { api: link.api, signal })
-        const drains = await askedDrains(chosen.nodes, asked, { api: link.api, signal })
+        const drains = askedDrains(chosen.nodes, asked, open)
         const context = { ...invocation, ports, link, isOne: chosen.isOne }
         const batch = await (flags.dryRun === 'none' ? drainAll(drains, context) : rehearseAll(drains, context))
         const [only] = batch.drains
@@ -100,15 +107,18 @@ interface DrainContext extends Invocation<DrainFlags> {
 }
 
 /** @throws CofferdamError REQUEST_DIFFERS before anything is changed, of any of the nodes */
-async function askedDrains(
+function askedDrains(
   nodes: readonly Node[],
   asked: AskedOfNodes,
-  place: Pick<RehearsePlace, 'api' | 'signal'>,
-): Promise<readonly AskedDrain[]> {
-  const underWay = await findUnderWay(place)
-  const drains = nodes.map((node): AskedDrain => {
-    const nodeName = node.metadata.name
-    return { wanted: { ...asked, nodeName }, standing: underWay.get(nodeName) }
+  open: ReadonlyMap<string, readonly NodeDisruption[]>,
+): readonly AskedDrain[] {
+  const drains = nodes.map((each): AskedDrain => {
+    const node = parseHostNode(each)
+    return {
+      wanted: { ...asked, nodeName: node.name },
+      node,
+      ...requestToFollow(open.get(node.name) ?? [], node, asked),
+    }
   })
   for (const { wanted, standing } of drains) if (standing !== undefined) refuseToJoin(standing, wanted)
   return drains
@@ -207,19 +217,37 @@ async function drainInOrder(drains: readonly AskedDrain[], context: DrainContext
       })
     : requests.map((each): Followed => ({ answer: explainDisruption(each), ended: 'reached' }))
   const observedAt = timestamp(clock)
+  const remediationWaitsMs = flags.wait ? await findRemediationWait(context) : undefined
   return followed.map((each): DrainResult => {
     const { answer } = each
     const outcome = flags.wait ? drainOutcome(each) : 'requested'
     const isJoined = made.get(answer.node)?.isJoined === true
-    return { outcome, isJoined, disruption: answer, observedAt, next: nextSteps(outcome, answer) }
+    const protection = protectionOf(outcome, answer, remediationWaitsMs)
+    return { outcome, isJoined, disruption: answer, observedAt, ...protection, next: nextSteps(outcome, answer) }
   })
 }
 
-async function make({ wanted, standing }: AskedDrain, { terminal, link, signal }: DrainContext): Promise<MadeRequest> {
-  const made = await makeRequest({ api: link.api, signal }, wanted, standing)
+/** A drain that is done stays done where this cannot be read. */
+async function findRemediationWait({ link, signal }: DrainContext): Promise<number | undefined> {
+  try {
+    return (await observeSettings({ api: link.api, signal })).remediationWaitsMs
+  } catch (error) {
+    if (error instanceof CofferdamError) return undefined
+    throw error
+  }
+}
+
+async function make(asked: AskedDrain, { terminal, link, signal }: DrainContext): Promise<MadeRequest> {
+  const { wanted, behind } = asked
+  const made = await makeRequest({ api: link.api, signal }, asked)
   const { metadata, spec } = made.disruption
   const state = made.isJoined ? 'is already in progress and is followed' : 'created'
   terminal.note(`NodeDisruption ${metadata.name} ${state}`)
+  for (const { request, state: ending } of behind) {
+    terminal.note(
+      `nodedisruption/${request} ${ending}: ${wanted.nodeName} is drained again when nothing is held for it`,
+    )
+  }
   if (made.isJoined && spec.intent !== wanted.intent) {
     terminal.note(
       `${terminal.paint('yellow', 'warning:')} the request is for intent ${spec.intent}, and that does not change`,

@@ -1,5 +1,6 @@
 import type { DisruptionAnswer } from '../../capabilities/drain-lock/view/explain-disruption.ts'
 import type { HoldAnswer } from '../../capabilities/drain-lock/view/hold-view.ts'
+import { requesterText } from '../../capabilities/drain-lock/view/requester-text.ts'
 import { fencingLines } from '../../capabilities/fencing/view/fencing-text.ts'
 import { longhornLines } from '../../capabilities/longhorn-drain/view/longhorn-text.ts'
 import { idRanges } from '../../capabilities/osd-update/domain/id-ranges.ts'
@@ -175,11 +176,6 @@ export function disruptionText(
   const by = requester === undefined ? '' : ` by ${requester}`
   const waits = rest.isBlocked ? `, waits for ${listText(blockedBy.map(({ object }) => object))}` : ''
   return `nodedisruption/${request}${by}, to ${intent.toLowerCase()}: ${phase}${forText(since, now)}${waits}`
-}
-
-function requesterText({ requester, askedBy }: Pick<DisruptionAnswer, 'requester' | 'askedBy'>): string | undefined {
-  if (askedBy === undefined) return requester
-  return requester === undefined ? askedBy : `${requester} (${askedBy})`
 }
 
 function requestFacts(answer: DisruptionAnswer, { paint, now }: Style): Fact[] {

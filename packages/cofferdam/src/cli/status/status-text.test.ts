@@ -1,4 +1,5 @@
-import { expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import type { DisruptionAnswer } from '../../capabilities/drain-lock/view/explain-disruption.ts'
 import { summarizeCluster } from '../../explain/summarize-cluster.ts'
 import {
   budget,
@@ -97,4 +98,52 @@ it('a cluster in the middle of a storage drain fits on one screen', () => {
     'WARNING                OBJECT             AGO  MESSAGE',
     'FailedScheduling (x4)  pod/shop/orders-3  10m  0/9 nodes are available',
   ])
+})
+
+describe('the drains on the screen', () => {
+  const drain = (name: string, rest: Partial<DisruptionAnswer> = {}): DisruptionAnswer => ({
+    request: `${name}-20260101-000000`,
+    node: name,
+    intent: 'Reboot',
+    phase: 'Waiting',
+    since: earlier,
+    explanation: '',
+    isBlocked: false,
+    blockedBy: [],
+    warnings: [],
+    stays: [],
+    evicted: [],
+    locked: [],
+    hasFallenBack: false,
+    isCancelled: false,
+    ...rest,
+  })
+  const budget = {
+    object: 'pdb/shop/orders',
+    reason: 'HeldByRequest',
+    holder: `op-1 for nodedisruption/${'x'.repeat(60)}`,
+    wayOut: '',
+  }
+
+  it('say who asked, a person or the object of a tool, and fit: what blocks them pushed everything off the screen', () => {
+    const drains = [
+      drain('worker-a1', { requester: 'ann@desk', isBlocked: true, blockedBy: [budget, budget, budget] }),
+      drain('worker-a2', { requester: 'kured', askedBy: 'daemonset/kube-system/kured', isCancelled: true }),
+      drain('worker-a3', { requester: `${'y'.repeat(40)}@desk` }),
+      drain('worker-a4', {}),
+    ]
+    const summary = { ...summarizeCluster({ nodes: [], pods: [], budgets: [], storage: [], events: [], now }), drains }
+    const status = { observedAt: now, server: '', operator: { isRunning: false }, ...summary, notSeen: [] }
+    const lines = renderStatus(status, { list: [], paint: plainPaint }).split('\n')
+    const table = lines.slice(lines.findIndex((line) => line.startsWith('DRAIN ')))
+    expect(table).toEqual([
+      'DRAIN      REQUEST                    PHASE               FOR  ASKED BY',
+      'worker-a1  worker-a1-20260101-000000  Waiting             10m  ann@desk',
+      '  blocked by pdb/shop/orders (HeldByRequest, op-1 for nodedisruption/xxxxxxxxxxxxxxxxxxx… and 2 more',
+      'worker-a2  worker-a2-20260101-000000  Waiting, cancelled  10m  daemonset/kube-system/kured',
+      'worker-a3  worker-a3-20260101-000000  Waiting             10m  yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…',
+      'worker-a4  worker-a4-20260101-000000  Waiting             10m',
+    ])
+    expect(Math.max(...table.map(({ length }) => length))).toBe(100)
+  })
 })

@@ -12,6 +12,7 @@ import type { Status } from './status-observe.ts'
 const rowsShown = 10
 const warningsShown = 5
 const messageWidth = 100
+const screenWidth = 100
 
 /** One screen: five lines that say it all, then a table for each thing that is not as usual. */
 export function renderStatus(
@@ -41,7 +42,8 @@ function headOf(status: Status, paint: Paint, list: readonly Shown<never>[]): st
     ...(status.locks.length === 0 ? [] : [['Locks', locksText(status, paint)] as [string, string]]),
     ...list.flatMap((each) => shownLines(each, status, paint)),
   ]
-  return lines.map(([name, text]) => `${paint('bold', name.padEnd(10))}${text}`.trimEnd()).join('\n')
+  const width = Math.max(10, ...lines.map(([name]) => name.length + 2))
+  return lines.map(([name, text]) => `${paint('bold', name.padEnd(width))}${text}`.trimEnd()).join('\n')
 }
 
 function shownLines({ field, title, lines }: Shown<never>, status: Status, paint: Paint): [string, string][] {
@@ -104,16 +106,23 @@ function locksText({ locks }: Status, paint: Paint): string {
   return parts.flatMap(([number, text]) => (number === 0 ? [] : [text])).join(', ')
 }
 
+const drainHeadings = ['DRAIN', 'REQUEST', 'PHASE', 'FOR']
+
+/** Within the screen. Names are not cut, since commands take them. What blocks a drain is a line of its own below it. */
 function drainTable({ drains, observedAt }: Status, paint: Paint): string[] {
+  const rows = drains.map(({ node, request, phase, since, isCancelled, requester = '', askedBy = requester }) => [
+    node,
+    request,
+    isCancelled ? `${phase}, cancelled` : phase,
+    ageText(since, observedAt) ?? '',
+    askedBy,
+  ])
+  const taken = renderTable(drainHeadings, rows.slice(0, rowsShown))
+  const room = screenWidth - Math.max(...taken.split('\n').map(({ length }) => length)) - 2
   return tableOf(
-    ['DRAIN', 'REQUEST', 'PHASE', 'FOR', 'BLOCKED BY'],
-    drains.map(({ node, request, phase, since, isBlocked, blockedBy, isCancelled }) => [
-      node,
-      request,
-      isCancelled ? `${phase}, cancelled` : phase,
-      ageText(since, observedAt) ?? '',
-      isBlocked ? paint('red', blockersText(blockedBy)) : '',
-    ]),
+    [...drainHeadings, 'ASKED BY'],
+    rows.map((row) => row.with(-1, cut(row.at(-1) ?? '', Math.max(room, 'ASKED BY'.length)))),
+    drains.map(({ isBlocked, blockedBy }) => (isBlocked ? [`  ${paint('red', blockersText(blockedBy))}`] : [])),
   )
 }
 
@@ -121,7 +130,13 @@ function drainTable({ drains, observedAt }: Status, paint: Paint): string[] {
 function blockersText(blockedBy: DisruptionAnswer['blockedBy']): string {
   const [first, ...more] = blockedBy
   if (first === undefined) return ''
-  return `${first.object} (${first.reason}, ${first.holder})${more.length === 0 ? '' : ` and ${more.length} more`}`
+  const rest = more.length === 0 ? '' : ` and ${more.length} more`
+  const { object, reason, holder } = first
+  return `${cut(`blocked by ${object} (${reason}, ${holder})`, screenWidth - 2 - rest.length)}${rest}`
+}
+
+function cut(text: string, width: number): string {
+  return text.length > width ? `${text.slice(0, width - 1)}…` : text
 }
 
 function lockTable({ locks, observedAt }: Status, paint: Paint): string[] {
@@ -183,15 +198,23 @@ function warningTable({ warnings, observedAt }: Status): string[] {
         count > 1 ? `${reason} (x${count})` : reason,
         object,
         ageText(at, observedAt) ?? '',
-        message.length > messageWidth ? `${message.slice(0, messageWidth - 1)}…` : message,
+        cut(message, messageWidth),
       ]),
   )
 }
 
-function tableOf(headings: readonly string[], rows: readonly (readonly string[])[]): string[] {
+/** `below`: lines under each row. */
+function tableOf(
+  headings: readonly string[],
+  rows: readonly (readonly string[])[],
+  below: readonly (readonly string[])[] = [],
+): string[] {
   if (rows.length === 0) return []
   const more = rows.length - rowsShown
   const table = renderTable(headings, rows.slice(0, rowsShown))
+    .split('\n')
+    .flatMap((line, at) => [line, ...(below[at - 1] ?? [])])
+    .join('\n')
   return [more > 0 ? `${table}\n… and ${more} more; -o json shows all` : table]
 }
 

@@ -1,4 +1,5 @@
 import type { HoldAnswer } from '../../capabilities/drain-lock/view/hold-view.ts'
+import { requesterText } from '../../capabilities/drain-lock/view/requester-text.ts'
 import type { DrainView } from '../server/cluster-view.ts'
 import { ageText } from './age-text.ts'
 import { now } from './connection.ts'
@@ -43,7 +44,8 @@ export function DrainsPanel({ drains, locks }: { drains: readonly DrainView[]; l
 const tones = { Drained: 'calm', Rejected: 'alarm' } as const
 
 function Drain({ drain }: { drain: DrainView }) {
-  const { node, phase, since, intent, requester, explanation, isBlocked, blockedBy, warnings, stays } = drain
+  const { node, phase, since, intent, explanation, isBlocked, blockedBy, warnings, stays } = drain
+  const requester = requesterText(drain)
   const tone = isBlocked ? 'alarm' : (tones[phase as keyof typeof tones] ?? 'busy')
   return (
     <li>

@@ -8,6 +8,7 @@ import type { DrainLockSettings } from './drain-lock-settings.ts'
 export const settingsAnnotation = 'cofferdam.io/settings'
 
 export interface PublishedSettings {
+  /** `plannedOutageMs` is absent where remediation is not kept from nodes that reboot. */
   readonly drainLock: Pick<DrainLockSettings, 'mode' | 'minTolerationMs' | 'fallbackAfterMs'> &
     Partial<Pick<DrainLockSettings, 'plannedOutageMs'>>
   readonly appLocks: AppLockPolicy

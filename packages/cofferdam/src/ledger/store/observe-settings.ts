@@ -13,6 +13,8 @@ export interface OperatorSettings {
   readonly appLocks: AppLockPolicy
   /** The CephClusters that the operator acts on; undefined where it has not said. */
   readonly trust: CephTrust | undefined
+  /** How long remediation leaves a node alone that is rebooted; undefined where that is not known, or nobody sees to it. */
+  readonly remediationWaitsMs: number | undefined
   /** Why these are the defaults, and not the operator's own. */
   readonly instead: string | undefined
 }
@@ -28,10 +30,22 @@ export async function observeSettings({
   const settings = await published()
   if (!settings.known) {
     const instead = `${settings.why}; the defaults are taken`
-    return { drainLock: defaultDrainLockSettings, appLocks: defaultAppLockPolicy, trust: undefined, instead }
+    return {
+      drainLock: defaultDrainLockSettings,
+      appLocks: defaultAppLockPolicy,
+      trust: undefined,
+      remediationWaitsMs: undefined,
+      instead,
+    }
   }
   const { drainLock, appLocks, trust } = settings.value
-  return { drainLock: { ...defaultDrainLockSettings, ...drainLock }, appLocks, trust, instead: undefined }
+  return {
+    drainLock: { ...defaultDrainLockSettings, ...drainLock },
+    appLocks,
+    trust,
+    remediationWaitsMs: drainLock.plannedOutageMs,
+    instead: undefined,
+  }
 
   async function published(): Promise<Observed<PublishedSettings>> {
     try {

@@ -1,11 +1,28 @@
 import { describe, expect, it } from 'vitest'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
-import { type AskedOfDrain, differencesFrom } from './covers-request.ts'
+import { type AskedOfDrain, differencesFrom, type EndingNode, endingOf, requestToFollow } from './covers-request.ts'
+
+const reboot: AskedOfDrain = { intent: 'Reboot', honourSkipDrain: true, accepts: [] }
+
+interface Written {
+  readonly spec?: Partial<NodeDisruption['spec']> | undefined
+  readonly status?: NodeDisruption['status']
+  readonly deleted?: true
+}
+
+function requestOf(name: string, { spec, status, deleted }: Written = {}): NodeDisruption {
+  return {
+    apiVersion: 'cofferdam.io/v1alpha1',
+    kind: 'NodeDisruption',
+    metadata: { name, ...(deleted && { deletionTimestamp: '2026-01-01T11:00:00Z' }) },
+    spec: { nodeName: 'node-a', intent: 'Reboot', honourSkipDrain: true, ...spec },
+    status: { phase: 'Waiting', ...status },
+  }
+}
 
 interface Given {
   readonly underWay?: Partial<NodeDisruption['spec']>
   readonly status?: NodeDisruption['status']
-  readonly deleted?: true
   readonly asked?: Partial<AskedOfDrain>
 }
 
@@ -96,29 +113,101 @@ const rows: Record<string, { given: Given; then: string[] }> = {
     given: { underWay: { returnWithin: '4h' }, asked: { returnWithin: '240m' } },
     then: [],
   },
-  'a request that is being cancelled covers nothing: the node is given back, and its pods run': {
-    given: { deleted: true, status: { phase: 'Drained' } },
-    then: ['phase: being cancelled, a new drain'],
-  },
-  'a request whose node is back covers nothing: it ends without draining again': {
-    given: { status: { phase: 'Recovering' } },
-    then: ['phase: Recovering, a new drain'],
-  },
 }
 
 describe('what a request under way covers', () => {
   it.each(Object.entries(rows))('%s', (_sentence, { given, then }) => {
-    const { underWay, status, deleted, asked } = given
-    const request: NodeDisruption = {
-      apiVersion: 'cofferdam.io/v1alpha1',
-      kind: 'NodeDisruption',
-      metadata: { name: 'n', ...(deleted && { deletionTimestamp: '2026-01-01T11:00:00Z' }) },
-      spec: { nodeName: 'node-a', intent: 'Reboot', honourSkipDrain: true, ...underWay },
-      status: { phase: 'Waiting', ...status },
-    }
-    const wanted: AskedOfDrain = { intent: 'Reboot', honourSkipDrain: true, accepts: [], ...asked }
+    const { underWay, status, asked } = given
+    const request = requestOf('n', { spec: underWay, status })
+    const wanted: AskedOfDrain = { ...reboot, ...asked }
     expect(differencesFrom(request, wanted).map((each) => `${each.field}: ${each.underWay}, ${each.asked}`)).toEqual(
       then,
     )
+  })
+})
+
+const drained = { phase: 'Drained', nodeUid: 'uid-1', bootIDBefore: 'boot-1' } as const
+const held: EndingNode = { uid: 'uid-1', bootID: 'boot-1', isReady: true, isCordoned: true }
+
+const endings: Record<string, { request: Written; node?: Partial<EndingNode>; then: string | undefined }> = {
+  'one that keeps its node drained can be followed': { request: { status: drained }, then: undefined },
+  'one that waits can be followed, whatever its node is like': {
+    request: {},
+    node: { isCordoned: false, bootID: 'boot-7' },
+    then: undefined,
+  },
+  'one that is being cancelled gives the node back, and its pods run': {
+    request: { deleted: true, status: drained },
+    then: 'is being cancelled',
+  },
+  'one whose node is back ends without draining again': {
+    request: { status: { ...drained, phase: 'Recovering' } },
+    then: 'is Recovering',
+  },
+  'one that still says Drained right after the reboot would let a node in use be taken down once more': {
+    request: { status: drained },
+    node: { bootID: 'boot-2' },
+    then: 'was for a reboot that has taken place',
+  },
+  'a reboot in the middle of a drain ends it as well': {
+    request: { status: { ...drained, phase: 'Draining' } },
+    node: { bootID: 'boot-2' },
+    then: 'was for a reboot that has taken place',
+  },
+  'a node that is to be removed is drained in every boot': {
+    request: { spec: { intent: 'Remove' }, status: drained },
+    node: { bootID: 'boot-2' },
+    then: undefined,
+  },
+  'a boot that is not known says nothing': { request: { status: drained }, node: { bootID: '' }, then: undefined },
+  'a drain of the node that stood here before says nothing about this one, which is full of pods': {
+    request: { spec: { intent: 'Replace' }, status: drained },
+    node: { uid: 'uid-2' },
+    then: 'was for another node of that name',
+  },
+  'a node that was uncordoned takes pods again, though its request still says Drained': {
+    request: { status: drained },
+    node: { isCordoned: false },
+    then: 'has ended because the node was uncordoned',
+  },
+  'a cordon that is not set yet is no release': {
+    request: { status: { ...drained, phase: 'Draining' } },
+    node: { isCordoned: false },
+    then: undefined,
+  },
+}
+
+describe('whether a request ends without draining its node again', () => {
+  it.each(Object.entries(endings))('%s', (_sentence, { request, node, then }) => {
+    expect(endingOf(requestOf('n', request), { ...held, ...node })).toBe(then)
+  })
+})
+
+describe('which of several requests for a node is followed', () => {
+  const recovering = requestOf('old', { status: { phase: 'Recovering' } })
+  const waiting = requestOf('young')
+  const removal = requestOf('removal', { spec: { intent: 'Remove', honourSkipDrain: false } })
+  const rows: Record<string, { open: NodeDisruption[]; asked?: Partial<AskedOfDrain>; standing?: string }> = {
+    'none, where the only one ends: a new one waits behind it': { open: [recovering] },
+    'the one that waits behind it already: a Job that is retried makes no second': {
+      open: [recovering, waiting],
+      standing: 'young',
+    },
+    'the one that covers what is asked, though another is older': {
+      open: [waiting, removal],
+      asked: { intent: 'Remove', honourSkipDrain: false },
+      standing: 'removal',
+    },
+    'the oldest, to be named, where none covers what is asked': {
+      open: [waiting, requestOf('younger')],
+      asked: { intent: 'Remove' },
+      standing: 'young',
+    },
+  }
+  it.each(Object.entries(rows))('%s', (_sentence, { open, asked, standing }) => {
+    const found = requestToFollow(open, held, { ...reboot, ...asked })
+    expect(found.standing?.metadata.name).toBe(standing)
+    const ended = open.includes(recovering) ? [{ request: 'old', state: 'is Recovering' }] : []
+    expect(found.behind).toEqual(ended)
   })
 })

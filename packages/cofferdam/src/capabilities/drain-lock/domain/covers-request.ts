@@ -1,7 +1,7 @@
 import { parseDuration } from '@cofferdam/kubernetes/api/duration.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
-import type { PodLoss } from './snapshot.ts'
+import type { NodeFacts, PodLoss } from './snapshot.ts'
 
 /** What somebody asks of a drain, in the words of a request. */
 export type AskedOfDrain = Pick<
@@ -18,18 +18,59 @@ export interface RequestDifference {
   readonly asked: string
 }
 
+/** A request that drains its node no more, and is not over. */
+export interface EndingRequest {
+  readonly request: string
+  /** `is Recovering`. */
+  readonly state: string
+}
+
 /**
- * In what a request under way does not cover what is asked; empty when whoever asks may follow it instead.
+ * Which of the requests for a node, oldest first and none of them over, whoever asks now may follow, and which end before a new one can begin.
+ *
+ * One that covers what is asked is preferred; where none does, the oldest that still drains the node is the one to compare with.
+ */
+export function requestToFollow(
+  open: readonly NodeDisruption[],
+  node: EndingNode,
+  asked: AskedOfDrain,
+): { readonly standing: NodeDisruption | undefined; readonly behind: readonly EndingRequest[] } {
+  const judged = open.map((request) => ({ request, state: endingOf(request, node) }))
+  const draining = judged.flatMap(({ request, state }) => (state === undefined ? [request] : []))
+  return {
+    standing: draining.find((request) => differencesFrom(request, asked).length === 0) ?? draining[0],
+    behind: judged.flatMap(({ request, state }) =>
+      state === undefined ? [] : [{ request: request.metadata.name, state }],
+    ),
+  }
+}
+
+/** The node of a request, read after the request was. */
+export type EndingNode = Pick<NodeFacts, 'uid' | 'bootID' | 'isReady' | 'isCordoned'>
+
+/**
+ * Why a request will not drain its node again; undefined while it drains it, or keeps it drained. Its record may still say Drained: the operator
+ * has yet to see that the node was rebooted, released or created anew, and whoever followed it would take a node in use for a drained one.
+ */
+export function endingOf({ metadata, spec, status = {} }: NodeDisruption, node: EndingNode): string | undefined {
+  const { phase, nodeUid, bootIDBefore = '' } = status
+  if (phase === 'Recovering') return 'is Recovering'
+  if (metadata.deletionTimestamp !== undefined) return 'is being cancelled'
+  if (nodeUid !== undefined && nodeUid !== node.uid) return 'was for another node of that name'
+  const hasRebooted = bootIDBefore !== '' && node.bootID !== '' && node.bootID !== bootIDBefore
+  if (hasRebooted && spec.intent === 'Reboot') return 'was for a reboot that has taken place'
+  const isReleased = phase === 'Drained' && node.isReady && !node.isCordoned
+  return isReleased ? 'has ended because the node was uncordoned' : undefined
+}
+
+/**
+ * In what a request that still drains its node does not cover what is asked; empty when whoever asks may follow it instead.
  *
  * It covers what is asked if the node is at least as empty when it says Drained, no later and under no more conditions. Whoever asks for
  * a reboot may join a removal. Whoever asks for a removal must not join a reboot: pods that stay would be gone with the machine.
  */
 export function differencesFrom(underWay: NodeDisruption, asked: AskedOfDrain): readonly RequestDifference[] {
-  const { metadata, spec, status = {} } = underWay
-  if (metadata.deletionTimestamp !== undefined || status.phase === 'Recovering') {
-    const state = status.phase === 'Recovering' ? 'Recovering' : 'being cancelled'
-    return [{ field: 'phase', underWay: state, asked: 'a new drain' }]
-  }
+  const { spec, status = {} } = underWay
   const differences: RequestDifference[] = []
   const differs = (
     field: string,

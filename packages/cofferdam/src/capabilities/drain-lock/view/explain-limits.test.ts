@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { emptyLedger, grant, type Ledger } from '../../../ledger/rules/ledger.ts'
+import { emptyLedger, enqueue, grant, type Ledger } from '../../../ledger/rules/ledger.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import { type CountedNode, defaultMaintenancePolicy } from '../domain/maintenance-limits.ts'
 import { answerLimits, type LimitView, limitLines, summarizeLimits } from './explain-limits.ts'
@@ -12,13 +12,17 @@ const control = (name: string, facts: Partial<CountedNode> = {}): CountedNode =>
   ...facts,
 })
 
-function heldBy(node: string): Ledger {
+function requestFor(node: string): Parameters<typeof grant>[1] {
   const claims = [
     { key: `node/${node}`, uid: node, scope: '' },
     { key: 'limit/control-plane', uid: '', scope: '', most: 1 },
   ]
   const holder = `operator-1 for nodedisruption/reboot-${node}`
-  return grant(emptyLedger, { requestId: 'R1', holder, claims, now: '2026-01-01T00:00:00Z' }).ledger
+  return { requestId: 'R1', holder, claims, now: '2026-01-01T00:00:00Z' }
+}
+
+function heldBy(node: string): Ledger {
+  return grant(emptyLedger, requestFor(node)).ledger
 }
 
 function seen(change: Partial<LimitView> = {}): LimitView {
@@ -46,6 +50,15 @@ const rows: Record<string, { given: LimitView; node: string; status: string[] }>
     node: 'limit/control-plane: 1 of 1 in maintenance: b (not Ready, without a request)',
     status: ['limit/control-plane: 1 of 1 in maintenance: b (not Ready, without a request)'],
   },
+  'a node that a tool has closed before its turn is not called without a request: the request waits, and was to be found nowhere':
+    {
+      given: seen({
+        ledger: known(enqueue(emptyLedger, requestFor('b'))),
+        nodes: [control('a'), control('b', { isClosed: true }), control('c')],
+      }),
+      node: 'limit/control-plane: 1 of 1 in maintenance: b (closed, nodedisruption/reboot-b is queued)',
+      status: ['limit/control-plane: 1 of 1 in maintenance: b (closed, nodedisruption/reboot-b is queued)'],
+    },
   'a node that is away for a request is named once': {
     given: seen({ ledger: known(heldBy('b')), nodes: [control('a'), control('b', { isClosed: true })] }),
     node: 'limit/control-plane: 1 of 1 in maintenance: b (nodedisruption/reboot-b)',

@@ -25,6 +25,8 @@ export interface TakenPlace {
   readonly node: string
   /** Undefined: it is closed or not Ready, and no request is the cause. */
   readonly holder?: string
+  /** The request that waits to take it out, which another has closed already. */
+  readonly queued?: string
   readonly isReady: boolean
 }
 
@@ -71,8 +73,16 @@ function limitAnswer({ ledger, nodes }: LimitView, { key, most, away }: LimitFac
     const node = own?.key.slice(nodeKey('').length) ?? ''
     return [{ node, holder, isReady: nodes.find(({ name }) => name === node)?.isReady ?? false }]
   })
-  const others = away.filter(({ name }) => !held.some(({ node }) => node === name))
-  return { limit: key, most, taken: [...held, ...others.map(({ name, isReady }) => ({ node: name, isReady }))] }
+  const others = away
+    .filter(({ name }) => !held.some(({ node }) => node === name))
+    .map(({ name, isReady }): TakenPlace => ({ node: name, isReady, ...queuedFor(name, ledger) }))
+  return { limit: key, most, taken: [...held, ...others] }
+}
+
+function queuedFor(node: string, ledger: Observed<Ledger>): Pick<TakenPlace, 'queued'> {
+  const tickets = ledger.known ? ledger.value.tickets : []
+  const own = tickets.find(({ claims }) => claims.some(({ key }) => key === nodeKey(node)))
+  return own === undefined ? {} : { queued: own.holder }
 }
 
 /** A line for each limit. */
@@ -86,7 +96,12 @@ export function limitLines({ limits, problem }: LimitSummary): string[] {
   ]
 }
 
-function placeText({ node, holder, isReady }: TakenPlace): string {
-  if (holder !== undefined) return `${node} (${holder.replace(/^.* for /, '')})`
-  return `${node} (${isReady ? 'closed' : 'not Ready'}, without a request)`
+function placeText({ node, holder, queued, isReady }: TakenPlace): string {
+  if (holder !== undefined) return `${node} (${requestOf(holder)})`
+  const request = queued === undefined ? 'without a request' : `${requestOf(queued)} is queued`
+  return `${node} (${isReady ? 'closed' : 'not Ready'}, ${request})`
+}
+
+function requestOf(holder: string): string {
+  return holder.replace(/^.* for /, '')
 }
