@@ -2,7 +2,6 @@ import { ApiError, hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import { type EvictionRequest, evictionRequests } from '@cofferdam/kubernetes/api/kinds/eviction-requests.ts'
 import { apiVersionOf } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import { type NodeDisruption, nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
 import type { PodReference } from '../../../shared/object-references.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import type { EvictionAsk } from '../domain/responder-facts.ts'
@@ -18,10 +17,10 @@ const requesterName = 'cofferdam.io/drain'
 
 /** Asks the responders of pods to move them, by EvictionRequests, and remembers for which pods that was refused. */
 export class ResponderAsker {
-  readonly #api: Pick<KubeApi, 'get' | 'create' | 'patch'>
+  readonly #api: Pick<KubeApi, 'create' | 'patch'>
   readonly #refused = new Map<string, Map<string, string>>()
 
-  constructor(api: Pick<KubeApi, 'get' | 'create' | 'patch'>) {
+  constructor(api: Pick<KubeApi, 'create' | 'patch'>) {
     this.#api = api
   }
 
@@ -34,23 +33,13 @@ export class ResponderAsker {
     this.#refused.delete(requestId)
   }
 
-  /**
-   * Whether all of them are asked now.
-   *
-   * Guarantees: nothing is left asked by a process that was stalled meanwhile: what it asks for a request that has ended is withdrawn again.
-   */
-  async ask({ pods, requestId, request }: AskResponders, signal: AbortSignal): Promise<boolean> {
-    const made: EvictionAsk[] = []
+  /** Whether all of them are asked now. */
+  async ask({ pods, requestId }: AskResponders, signal: AbortSignal): Promise<boolean> {
     let areAllAsked = true
     for (const pod of pods) {
-      const isAsked = await this.#unlessRefused(requestId, pod.uid, async () => {
-        const created = await createOnce(this.#api, buildEvictionRequest(pod, requestId), signal)
-        if (created !== undefined) made.push(parseEvictionAsk(created))
-      })
+      const object = buildEvictionRequest(pod, requestId)
+      const isAsked = await this.#unlessRefused(requestId, pod.uid, () => createOnce(this.#api, object, signal))
       areAllAsked &&= isAsked
-    }
-    if (made.length > 0 && !(await this.#isWanted(request, requestId, signal))) {
-      for (const ask of made) await withdrawAsk(this.#api, ask, signal)
     }
     return areAllAsked
   }
@@ -63,15 +52,6 @@ export class ResponderAsker {
       areAllWithdrawn &&= isWithdrawn
     }
     return areAllWithdrawn
-  }
-
-  async #isWanted(name: string, requestId: string, signal: AbortSignal): Promise<boolean> {
-    try {
-      return isDraining(await this.#api.get(nodeDisruptions, { name }, { signal }), requestId)
-    } catch (error) {
-      if (hasReason(error, 'NotFound')) return false
-      throw error
-    }
   }
 
   /** What the server may answer otherwise the next time is thrown, and tried again. */
@@ -121,23 +101,12 @@ export async function withdrawAll(
   }
 }
 
-function isDraining({ metadata, status }: NodeDisruption, requestId: string): boolean {
-  const { phase } = status ?? {}
-  const isOver = phase === 'Recovering' || phase === 'Completed' || phase === 'Rejected'
-  return metadata.uid === requestId && metadata.deletionTimestamp === undefined && !isOver
-}
-
-/** Undefined: it was there already. */
-async function createOnce(
-  api: Pick<KubeApi, 'create'>,
-  object: EvictionRequest,
-  signal: AbortSignal,
-): Promise<EvictionRequest | undefined> {
+/** One that is there already was made for the same pod and the same request: its name says so. */
+async function createOnce(api: Pick<KubeApi, 'create'>, object: EvictionRequest, signal: AbortSignal): Promise<void> {
   try {
-    return await api.create(evictionRequests, object, { signal })
+    await api.create(evictionRequests, object, { signal })
   } catch (error) {
-    if (hasReason(error, 'AlreadyExists')) return undefined
-    throw error
+    if (!hasReason(error, 'AlreadyExists')) throw error
   }
 }
 

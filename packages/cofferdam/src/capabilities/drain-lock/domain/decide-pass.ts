@@ -111,8 +111,7 @@ function isWeighty({ request }: DisruptionSnapshot, { steps, record }: Disruptio
 
 function asksOf({ request }: DisruptionSnapshot, { responders }: DisruptionDecision): PassStep[] {
   if (responders === undefined || !('ask' in responders)) return []
-  const { id: requestId, name } = request
-  return [{ do: 'write', what: 'ask-responders', pods: responders.ask, requestId, request: name }]
+  return [{ do: 'write', what: 'ask-responders', pods: responders.ask, requestId: request.id }]
 }
 
 function withdrawalsOf({ request }: DisruptionSnapshot, { responders }: DisruptionDecision): PassStep[] {

@@ -83,8 +83,6 @@ export interface AskResponders extends Step {
   readonly what: 'ask-responders'
   readonly pods: readonly PodReference[]
   readonly requestId: string
-  /** The name of the NodeDisruption. */
-  readonly request: string
 }
 
 export interface WithdrawAsks extends Step {
