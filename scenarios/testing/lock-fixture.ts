@@ -26,7 +26,7 @@ import { appLockAnnotation } from '@cofferdam/product/shared/app-lock-annotation
 import { disruptionLedgers, ledgerName } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
 import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import type { PolicyRule } from '@cofferdam/simulator/api-server/access/policy-rule.ts'
-import type { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
+import type { ApiServer, ApiServerOptions } from '@cofferdam/simulator/api-server/api-server.ts'
 import { serviceAccountUser } from '@cofferdam/simulator/api-server/user-info.ts'
 import type { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
 import type { Views } from '@cofferdam/simulator/world/actor.ts'
@@ -132,6 +132,7 @@ export interface LockFixtureOptions {
   readonly seed?: number
   /** What really runs behind pods. */
   readonly runtime?: (ports: { readonly api: KubeApi; readonly clock: VirtualClock }) => ContainerRuntime
+  readonly server?: Pick<ApiServerOptions, 'optionalField'>
 }
 
 /** Nodes with applications on them, up and ready, before any operator has come. */
@@ -139,8 +140,9 @@ export async function openLockFixture({
   nodeCount = 3,
   seed = 1,
   runtime,
+  server: serverOptions = {},
 }: LockFixtureOptions = {}): Promise<LockFixture> {
-  const { clock, random, guard, server, api } = openGuardedServer(seed)
+  const { clock, random, guard, server, api } = openGuardedServer(seed, serverOptions)
   const operatorApi = await installOperator(server)
   for (let number = 1; number <= nodeCount; number += 1) await api.create(nodes, node(number))
   for (const name of [shop, 'bank'])

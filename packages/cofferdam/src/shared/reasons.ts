@@ -55,6 +55,9 @@ export const reasons = {
   EvictionAutomatic: 'The drain policy asks for a replica to leave its node.',
   EvictionCanceled: 'The replica does not have to leave its node any more.',
   EvictionFailed: 'A replica has to leave its node and cannot be moved, or its eviction cannot be requested.',
+  EvictionRequestsUnknown:
+    'A pod names eviction responders, and the API server gave no answer about EvictionRequests. The pod stays until it does.',
+  EvictionResponderActive: 'The pod is left to an eviction responder that it names, and is evicted if that fails.',
   EvictionUserRequested: 'A user requested the eviction of the node or disk of a replica.',
   FellBack: 'Not all locks were acquired in time. Every pod is evicted.',
   FenceAllowed: 'All data is clean and the storage is not held: one machine may be fenced.',

@@ -164,6 +164,8 @@ export interface PodSpec {
   }[]
   readonly tolerations?: readonly Toleration[]
   readonly restartPolicy?: 'Always' | 'OnFailure' | 'Never'
+  /** Who is to be asked before the pod is evicted, in this order; where the server knows EvictionRequests. */
+  readonly evictionResponders?: readonly { readonly name: string }[]
   readonly terminationGracePeriodSeconds?: number
   readonly priority?: number
   readonly priorityClassName?: string

@@ -20,6 +20,7 @@ import { createValidatingWebhooks, type ValidatingWebhooks } from './admission/v
 import type { WebhookCall } from './admission/webhook-call.ts'
 import type { ServiceReference } from './admission/webhook-configuration.ts'
 import { type Answer, builtinResources } from './builtin/definitions.ts'
+import type { OptionalField } from './builtin/schemas.ts'
 import type { EmbeddedApi } from './embedded-api.ts'
 import { createEvictionHandler, type EvictionRequest } from './eviction.ts'
 import { startGarbageCollector } from './garbage-collector.ts'
@@ -47,6 +48,8 @@ export interface ApiServerOptions {
   readonly resolveWebhookService?: (service: ServiceReference) => string | undefined
   /** With the admission plugin OwnerReferencesPermissionEnforcement, as some distributions have it. Default: without. */
   readonly enforcesOwnerPermissions?: boolean
+  /** A field of pods that comes with a feature which is off by default. Default: without. */
+  readonly optionalField?: OptionalField
 }
 
 const firstNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
@@ -69,7 +72,9 @@ export class ApiServer {
     const random = options.random.stream('api-server')
     this.#store = new ObjectStore(eventLogLength === undefined ? {} : { eventLogLength })
     this.#authorizer = createRbacAuthorizer(roleReader(this.#store))
-    this.#catalogue = new ResourceRegistry(builtinResources({ answers: this.#answers(clock) }))
+    this.#catalogue = new ResourceRegistry(
+      builtinResources({ answers: this.#answers(clock), optionalField: options.optionalField }),
+    )
     const customResources = new CustomResources({
       store: this.#store,
       clock,

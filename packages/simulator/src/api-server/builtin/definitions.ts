@@ -2,7 +2,7 @@ import { apiVersionOf } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { ResourceDefinition, ResourceStrategy, ScaleSubresource } from '../resource-definition.ts'
 import { columnsOf } from '../tables/columns.ts'
 import { builtinKinds, type KindEntry } from './kinds.ts'
-import { builtinSchema } from './schemas.ts'
+import { builtinSchema, type OptionalField } from './schemas.ts'
 import { fieldReadersOf } from './selectable-fields.ts'
 import { strategyOf } from './strategies.ts'
 
@@ -11,11 +11,13 @@ export type Answer = NonNullable<ResourceStrategy['answer']>
 export interface BuiltinOptions {
   /** Answers to the kinds that are questions, by kind: whoever knows users and roles gives them. */
   readonly answers?: Readonly<Record<string, Answer>>
+  /** A field of pods that is off by default. */
+  readonly optionalField?: OptionalField | undefined
 }
 
 /** Every built-in resource the server serves as a collection of its own. */
 export function builtinResources(options: BuiltinOptions = {}): ResourceDefinition[] {
-  return builtinKinds.map((entry) => definitionOf(entry, options.answers?.[entry.kind]))
+  return builtinKinds.map((entry) => definitionOf(entry, options))
 }
 
 const replicas: ScaleSubresource = {
@@ -24,9 +26,10 @@ const replicas: ScaleSubresource = {
   labelSelectorPath: '.status.selector',
 }
 
-function definitionOf(entry: KindEntry, answer: Answer | undefined): ResourceDefinition {
+function definitionOf(entry: KindEntry, { answers, optionalField }: BuiltinOptions): ResourceDefinition {
+  const answer = answers?.[entry.kind]
   const { group, version, plural, kind } = entry
-  const schema = builtinSchema(apiVersionOf(entry), kind)
+  const schema = builtinSchema(apiVersionOf(entry), kind, optionalField)
   if (schema === undefined) throw new RangeError(`no schema for ${kind} in ${apiVersionOf(entry)}`)
   const strategy = strategyOf(entry)
   const storageKey = group === '' ? plural : `${group}/${plural}`

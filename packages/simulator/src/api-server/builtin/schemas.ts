@@ -3,12 +3,31 @@ import published from './schemas.json' with { type: 'json' }
 
 const definitions = published.definitions as unknown as Readonly<Record<string, Schema>>
 const kinds = published.kinds as Readonly<Record<string, string>>
-const linked = new Map<string, Schema>()
+const podSpec = 'io.k8s.api.core.v1.PodSpec'
+
+/** Fields that a server has only with a feature that is off by default. */
+export type OptionalField = 'evictionResponders'
+
+const optionalPodFields: Readonly<Record<OptionalField, Schema>> = {
+  evictionResponders: {
+    type: 'array',
+    items: { type: 'object', properties: { name: { type: 'string' } }, required: ['name'] },
+    'x-kubernetes-list-type': 'map',
+    'x-kubernetes-list-map-keys': ['name'],
+    'x-kubernetes-patch-strategy': 'merge',
+    'x-kubernetes-patch-merge-key': 'name',
+  },
+}
+
+const linkers = new Map<OptionalField | undefined, (name: string) => Schema>()
 
 /** The schema of a built-in kind, references followed, or undefined when the kind is not served. */
-export function builtinSchema(apiVersion: string, kind: string): Schema | undefined {
+export function builtinSchema(apiVersion: string, kind: string, optional?: OptionalField): Schema | undefined {
   const name = kinds[`${apiVersion}/${kind}`]
-  return name === undefined ? undefined : linkDefinition(name)
+  if (name === undefined) return undefined
+  const linker = linkers.get(optional) ?? createLinker(optional)
+  linkers.set(optional, linker)
+  return linker(name)
 }
 
 /** The names and bodies of all definitions as published, with `$ref`s, for OpenAPI documents. */
@@ -21,14 +40,23 @@ export function builtinDefinitionName(apiVersion: string, kind: string): string 
   return kinds[`${apiVersion}/${kind}`]
 }
 
-function linkDefinition(name: string): Schema {
-  const known = linked.get(name)
-  if (known) return known
-  // Registered before it is filled, so that a definition which reaches itself finds itself.
-  const schema: Record<string, unknown> = {}
-  linked.set(name, schema)
-  Object.assign(schema, decodedForm(name, link(definitions[name] as Schema)))
-  return schema
+function createLinker(optional: OptionalField | undefined): (name: string) => Schema {
+  const linked = new Map<string, Schema>()
+  return function linkDefinition(name) {
+    const known = linked.get(name)
+    if (known) return known
+    // Registered before it is filled, so that a definition which reaches itself finds itself.
+    const schema: Record<string, unknown> = {}
+    linked.set(name, schema)
+    Object.assign(schema, decodedForm(name, link(definitionOf(name, optional), linkDefinition)))
+    return schema
+  }
+}
+
+function definitionOf(name: string, optional: OptionalField | undefined): Schema {
+  const definition = definitions[name] as Schema
+  if (name !== podSpec || optional === undefined) return definition
+  return { ...definition, properties: { ...definition.properties, [optional]: optionalPodFields[optional] } }
 }
 
 const reported = /(Status|Condition|SystemInfo|NodeAddress|PodIP|HostIP|AttachedVolume|OwnerReference|TokenRequest)$/
@@ -54,7 +82,8 @@ function decodedForm(name: string, schema: Schema): Schema {
   return demanded.length === 0 ? rest : { ...rest, required: demanded }
 }
 
-function link(schema: Schema & { readonly $ref?: string }): Schema {
+function link(schema: Schema & { readonly $ref?: string }, linkDefinition: (name: string) => Schema): Schema {
+  const linkChild = (child: Schema) => link(child, linkDefinition)
   if (schema.$ref !== undefined) {
     const { $ref, ...siblings } = schema
     const target = linkDefinition($ref)
@@ -64,11 +93,13 @@ function link(schema: Schema & { readonly $ref?: string }): Schema {
     ...schema,
     decoded: true,
     ...(schema.properties && {
-      properties: Object.fromEntries(Object.entries(schema.properties).map(([name, child]) => [name, link(child)])),
+      properties: Object.fromEntries(
+        Object.entries(schema.properties).map(([name, child]) => [name, linkChild(child)]),
+      ),
     }),
-    ...(schema.items && { items: link(schema.items) }),
+    ...(schema.items && { items: linkChild(schema.items) }),
     ...(typeof schema.additionalProperties === 'object' && {
-      additionalProperties: link(schema.additionalProperties),
+      additionalProperties: linkChild(schema.additionalProperties),
     }),
   }
 }

@@ -27,7 +27,10 @@ export interface Scenario {
 }
 
 /** A cluster without life: an API server on a clock that stands still. */
-export function openScenario(seed = 1, options: Pick<ApiServerOptions, 'enforcesOwnerPermissions'> = {}): Scenario {
+export function openScenario(
+  seed = 1,
+  options: Pick<ApiServerOptions, 'enforcesOwnerPermissions' | 'optionalField'> = {},
+): Scenario {
   const clock = new VirtualClock()
   const random = seededRandom(seed)
   const server = new ApiServer({ clock, random, ...options })
@@ -55,9 +58,12 @@ export function openScenario(seed = 1, options: Pick<ApiServerOptions, 'enforces
 export async function openWorld({
   seed = 1,
   nodeCount = 6,
+  server = {},
   ...options
-}: WorldOptions & { seed?: number; nodeCount?: number } = {}): Promise<Scenario & { readonly world: World }> {
-  const scenario = openScenario(seed)
+}: WorldOptions & { seed?: number; nodeCount?: number; server?: Parameters<typeof openScenario>[1] } = {}): Promise<
+  Scenario & { readonly world: World }
+> {
+  const scenario = openScenario(seed, server)
   for (let number = 1; number <= nodeCount; number += 1) await scenario.api.create(nodes, node(number))
   const { api, clock, random, failures } = scenario
   const world = startWorld({ api, clock, random, onFailure: (failure) => failures.push(failure), ...options })

@@ -14,12 +14,14 @@ import { cordonNode, uncordonNode } from './cordon.ts'
 import type { PodEvictor } from './evict.ts'
 import { addFinalizer, dropFinalizer } from './finalizer.ts'
 import { buildStatus } from './record.ts'
+import type { ResponderAsker } from './responders.ts'
 
 export interface ApplyDisruptionPorts {
   readonly api: Pick<KubeApi, 'get' | 'update' | 'patch'>
   readonly clock: Clock
   readonly store: Pick<LedgerStore, 'change'>
   readonly evictor: PodEvictor
+  readonly asker: Pick<ResponderAsker, 'ask' | 'withdraw'>
   readonly takeovers: Pick<Takeovers, 'note'>
   readonly reporter: Pick<DisruptionReporter, 'report'>
   readonly reports: Pick<DisruptionReports, 'observeWait'>
@@ -46,7 +48,7 @@ export function disruptionPerformers(
   memory: PassMemory,
   signal: AbortSignal,
 ): Performers<PassStep> {
-  const { store, clock, api, evictor, takeovers, reporter, reports } = ports
+  const { store, clock, api, evictor, asker, takeovers, reporter, reports } = ports
 
   async function changeLedger({ change, requestId, request, holder }: ChangeLedger): Promise<StepOutcome> {
     const { isTaken, epoch } = await store.change(
@@ -91,6 +93,10 @@ export function disruptionPerformers(
       case 'uncordon':
         await uncordonNode(api, step, signal)
         return 'done'
+      case 'ask-responders':
+        return (await asker.ask(step, signal)) ? 'done' : 'learned'
+      case 'withdraw-asks':
+        return (await asker.withdraw(step, signal)) ? 'done' : 'learned'
     }
   }
 

@@ -16,9 +16,11 @@ import { performPass } from '../../interpreter.ts'
 import { disruptionPerformers, type PassMemory } from '../apply/apply.ts'
 import { PodEvictor } from '../apply/evict.ts'
 import { hasFinalizer, isOver } from '../apply/record.ts'
+import { askRespondersPermissions, ResponderAsker } from '../apply/responders.ts'
 import { decidePass } from '../domain/decide-pass.ts'
 import { missedRenewals } from '../domain/orphans.ts'
 import type { PassSnapshot } from '../domain/pass-snapshot.ts'
+import { observeRespondersPermissions } from '../observe/eviction-requests.ts'
 import { createdMs } from '../observe/objects.ts'
 import type { DisruptionViews, ObserveDisruptionPorts } from '../observe/observe.ts'
 import { observePass } from '../observe/observe-pass.ts'
@@ -38,10 +40,12 @@ export const nodeDisruptionPermissions: readonly Permission[] = [
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['get', 'list', 'watch', 'patch'] },
   { group: 'policy', resource: 'poddisruptionbudgets/status', verbs: ['update'] },
   { group: '', resource: 'events', verbs: ['create'] },
+  ...observeRespondersPermissions,
+  ...askRespondersPermissions,
 ]
 
 export interface NodeDisruptionPorts extends ObserveDisruptionPorts {
-  readonly api: Pick<KubeApi, 'get' | 'list' | 'update' | 'patch' | 'createSubresource'>
+  readonly api: Pick<KubeApi, 'get' | 'list' | 'create' | 'update' | 'patch' | 'createSubresource'>
   readonly clock: Clock
   readonly views: DisruptionViews
   readonly store: LedgerStore
@@ -54,6 +58,7 @@ export interface NodeDisruptionPorts extends ObserveDisruptionPorts {
 export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
   const { api, clock, views, reports } = ports
   const evictor = new PodEvictor({ api, clock, count: (result) => reports.countEviction(result) })
+  const asker = new ResponderAsker(api)
   const reporter = new DisruptionReporter(reports)
   const takeovers = new Takeovers(clock, missedRenewals * ports.settings.renewMs)
   const order = new RequestOrder()
@@ -64,6 +69,7 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
     concerns.delete(name)
     if (id === undefined) return
     evictor.forget(id)
+    asker.forget(id)
     reporter.forget(id)
     takeovers.forget(id)
   }
@@ -118,7 +124,7 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
       const { decision, isWhole } = await performPass({
         observe: () => observe(name, memory, signal),
         decide: decidePass,
-        perform: disruptionPerformers({ ...ports, evictor, takeovers, reporter }, memory, signal),
+        perform: disruptionPerformers({ ...ports, evictor, asker, takeovers, reporter }, memory, signal),
         signal,
       }).catch(async (error: unknown) => {
         const { message } = error as Error
@@ -136,7 +142,7 @@ export function createNodeDisruption(ports: NodeDisruptionPorts): Controller {
 
   async function observe(name: string, memory: PassMemory, signal: AbortSignal): Promise<PassSnapshot> {
     const aheadOf = (each: string) => order.aheadOf(each)
-    const snapshot = await observePass({ ...ports, evictor, takeovers, aheadOf }, name, { memory, signal })
+    const snapshot = await observePass({ ...ports, evictor, asker, takeovers, aheadOf }, name, { memory, signal })
     if (snapshot.state === 'protected') {
       const { budgets } = snapshot.seen
       concerns.set(name, new Set(budgets.map(({ namespace, name: budget }) => `${namespace}/${budget}`)))

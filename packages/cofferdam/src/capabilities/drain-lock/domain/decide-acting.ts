@@ -4,6 +4,7 @@ import type { PodReference } from '../../../shared/object-references.ts'
 import { appLockBlockers, budgetBlocker, budgetsOver, obstacleBlocker } from './claims.ts'
 import { decideLost } from './decide-lost.ts'
 import { decideRecovering } from './decide-recovering.ts'
+import { decideResponders, withdrawal } from './decide-responders.ts'
 import type { DisruptionBlocker, DisruptionDecision, DisruptionStep, DisruptionWarning } from './decision.ts'
 import type { DisruptionEnding } from './disruption-ending.ts'
 import {
@@ -81,7 +82,7 @@ function decideDraining(view: DisruptionView, acting: Acting): DisruptionDecisio
   // A pod may come when the drain has begun, or the request may take back what it agreed to.
   const lost = lossBlockers(view, plan.leaves)
   const [first] = lost
-  const evicted = first === undefined ? plan.leaves : []
+  const { evicted, asked, waits, warnings } = decideResponders(view, first === undefined ? plan.leaves : [])
   const record = withRecord(acting.record, {
     phase: 'Draining',
     evictedPods: withReferences(acting.record.evictedPods, plan.going),
@@ -93,14 +94,17 @@ function decideDraining(view: DisruptionView, acting: Acting): DisruptionDecisio
   if (evicted.length > 0) steps.push({ step: 'evict', pods: evicted.map(referenceTo), epoch: held.epoch })
   const left = plan.leaves.length + plan.going.length
   const explanation = `${left} ${left === 1 ? 'pod has' : 'pods have'} to leave ${node.name}; ${plan.stays.length} ${plan.stays.length === 1 ? 'stays' : 'stay'}.`
+  const waited = evicted.length + plan.going.length === 0 ? waits[0] : undefined
+  const seenToKeep = drainBlockers(view, first === undefined ? { leaves: evicted, going: plan.going } : plan)
   return goOn(view, {
-    reason: first?.reason ?? 'PodsLeaving',
+    reason: first?.reason ?? waited?.reason ?? 'PodsLeaving',
     explanation:
       first === undefined ? explanation : `${explanation} Nothing more is evicted until ${first.object} may be lost.`,
     record: locks.record,
     steps,
-    blockedBy: [...(node.isReady ? [] : [awayBlocker(view, acting)]), ...lost, ...drainBlockers(view, plan)],
-    warnings: warningsOf(view, acting, locks.warnings),
+    ...(asked.length === 0 ? {} : { responders: { ask: asked.map(referenceTo) } }),
+    blockedBy: [...(node.isReady ? [] : [awayBlocker(view, acting)]), ...lost, ...waits, ...seenToKeep],
+    warnings: warningsOf(view, acting, [...locks.warnings, ...warnings]),
     recheckAfterMs: retryMs,
   })
 }
@@ -149,6 +153,7 @@ function standStill(view: DisruptionView, acting: Acting, broken: readonly strin
     explanation: `${broken.join(', ')} was taken from ${request.name} by break-glass; nothing more is evicted from ${request.nodeName}.`,
     record: locks.record,
     steps: [...recordSteps(view, locks.record), ...locks.steps],
+    ...withdrawal(view),
     blockedBy: broken.map((key) => {
       const recorded = ledger.broken.findLast((each) => each.key === key)
       return {
@@ -222,7 +227,10 @@ function warningsOf(
 }
 
 /** What is seen to keep a pod from leaving, each with the pods that it keeps; whoever evicts them may learn of more. */
-function drainBlockers(view: DisruptionView, { leaves, going }: PodPlan): DisruptionBlocker[] {
+function drainBlockers(
+  view: DisruptionView,
+  { leaves, going }: Pick<PodPlan, 'leaves' | 'going'>,
+): DisruptionBlocker[] {
   const blockers = new Map<string, DisruptionBlocker>()
   for (const pod of leaves) {
     for (const blocker of blockersOf(view, pod)) {

@@ -1,6 +1,7 @@
 import { nodeKey } from '../../../ledger/rules/keys.ts'
 import type { LedgerEntry } from '../../../ledger/rules/ledger.ts'
 import { obstacleBlocker } from './claims.ts'
+import { withdrawal } from './decide-responders.ts'
 import type { DisruptionDecision, DisruptionStep } from './decision.ts'
 import {
   type Conclusion,
@@ -25,7 +26,8 @@ export interface Ending extends Pick<Conclusion, 'reason' | 'explanation' | 'war
  */
 export function decideEnding(view: DisruptionView, ending: Ending): DisruptionDecision {
   const { request, record, held, ticket } = view
-  const { phase, ...words } = ending
+  const { phase, ...said } = ending
+  const words = { ...said, ...withdrawal(view) }
   const over = record.phase === phase ? record : { ...withLiftedCordon(view), phase, epoch: undefined }
   const cordon = cordonToLift(view)
   const steps: DisruptionStep[] = cordon === 'ours' ? [{ step: 'uncordon' }] : []

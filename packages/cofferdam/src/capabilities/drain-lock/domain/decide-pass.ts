@@ -81,7 +81,11 @@ function decideProtected(snapshot: ProtectedRequest): DisruptionPass {
   const isLetGo = steps.some(({ step }) => step === 'finish')
   const isConcluded = steps.length === 0 && decision.recheckAfterMs === undefined
   const isOver = isLetGo || isConcluded
-  const planned: PassStep[] = steps.map((step) => passStep(seen, step, words))
+  const planned: PassStep[] = [
+    ...withdrawalsOf(seen, decision),
+    ...steps.map((step) => passStep(seen, step, words)),
+    ...asksOf(seen, decision),
+  ]
   if (!isLetGo) planned.push({ do: 'write', what: 'record', record, words })
   planned.push(reportOf(seen, decision))
   if (isConcluded) planned.push({ do: 'write', what: 'drop-finalizer' })
@@ -103,6 +107,16 @@ function leadsOn({ step }: DisruptionStep): boolean {
 /** Whether it is to be decided on what the API server says itself, not on a copy. */
 function isWeighty({ request }: DisruptionSnapshot, { steps, record }: DisruptionDecision): boolean {
   return steps.some(leadsOn) || (record.phase !== request.record.phase && record.phase === 'Drained')
+}
+
+function asksOf({ request }: DisruptionSnapshot, { responders }: DisruptionDecision): PassStep[] {
+  if (responders === undefined || !('ask' in responders)) return []
+  return [{ do: 'write', what: 'ask-responders', pods: responders.ask, requestId: request.id }]
+}
+
+function withdrawalsOf({ request }: DisruptionSnapshot, { responders }: DisruptionDecision): PassStep[] {
+  if (responders === undefined || !('withdraw' in responders)) return []
+  return [{ do: 'write', what: 'withdraw-asks', asks: responders.withdraw, requestId: request.id }]
 }
 
 function passStep(seen: DisruptionSnapshot, step: DisruptionStep, words: RecordWords): PassStep {

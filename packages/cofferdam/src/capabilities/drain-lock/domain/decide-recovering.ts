@@ -2,6 +2,7 @@ import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { nodeKey } from '../../../ledger/rules/keys.ts'
 import { notKnownYet } from './claims.ts'
 import { decideEnding, type Ending } from './decide-ending.ts'
+import { withdrawal } from './decide-responders.ts'
 import type { DisruptionBlocker, DisruptionDecision, DisruptionStep } from './decision.ts'
 import type { DisruptionEnding } from './disruption-ending.ts'
 import {
@@ -50,6 +51,7 @@ export function decideRecovering(view: DisruptionView, ending: DisruptionEnding)
     explanation: `${endingWords(view, ending).explanation} Its holds are kept until ${first?.object ?? ''} has recovered.`,
     record: locks?.record ?? record,
     steps,
+    ...withdrawal(view),
     blockedBy,
     warnings: locks?.warnings ?? [],
     // Others wait for the key, and no event says that storage has become clean.
@@ -65,7 +67,7 @@ function mayStillGo({ request, snapshot }: DisruptionView): boolean {
 /** Nothing is released on what was seen while the node might still go: that is read again afterwards. */
 function takeBackTheWord(view: DisruptionView, record: DisruptionRecord, words: Ending): DisruptionDecision {
   const { reason, explanation } = words
-  return goOn(view, { reason, explanation, record, steps: recordSteps(view, record) })
+  return goOn(view, { reason, explanation, record, steps: recordSteps(view, record), ...withdrawal(view) })
 }
 
 /** What is still felt of the disruption. */

@@ -2,6 +2,7 @@ import type { Claim } from '../../../ledger/rules/claim.ts'
 import type { Aside } from '../../../ledger/rules/queue.ts'
 import type { BudgetReference, PodReference } from '../../../shared/object-references.ts'
 import type { Reason } from '../../../shared/reasons.ts'
+import type { EvictionAsk } from './responder-facts.ts'
 import type { DisruptionRecord } from './snapshot.ts'
 
 /**
@@ -49,10 +50,14 @@ export interface DisruptionDecision {
   readonly explanation: string
   readonly record: DisruptionRecord
   readonly steps: readonly DisruptionStep[]
+  readonly responders?: ResponderOrder
   readonly blockedBy: readonly DisruptionBlocker[]
   readonly warnings: readonly DisruptionWarning[]
   readonly recheckAfterMs: number | undefined
 }
+
+/** What is wanted of the responders that pods name. They are asked after all steps; an ask is withdrawn before the first. */
+export type ResponderOrder = { readonly ask: readonly PodReference[] } | { readonly withdraw: readonly EvictionAsk[] }
 
 export interface DisruptionBlocker {
   /** `pdb/shop/web`, `node/node-a`, `storage/rook-ceph/rook-ceph`, `pod/shop/web-0` */

@@ -116,7 +116,7 @@ export function recordSteps({ request }: DisruptionView, record: DisruptionRecor
 }
 
 export type Conclusion = Pick<DisruptionDecision, 'reason' | 'explanation'> &
-  Partial<Pick<DisruptionDecision, 'record' | 'steps' | 'blockedBy' | 'warnings' | 'recheckAfterMs'>>
+  Partial<Pick<DisruptionDecision, 'record' | 'steps' | 'responders' | 'blockedBy' | 'warnings' | 'recheckAfterMs'>>
 
 /** How soon to reconcile again after steps that others may answer to. */
 export const soonMs = 1000
@@ -140,6 +140,7 @@ export function goOn(view: DisruptionView, conclusion: Conclusion): DisruptionDe
     explanation: conclusion.explanation,
     record,
     steps: alive.length === 0 ? steps : [...alive, ...steps],
+    ...(conclusion.responders === undefined ? {} : { responders: conclusion.responders }),
     blockedBy: blockedBy.length > most ? blockedBy.slice(0, most) : blockedBy,
     warnings: withGlassWarning(view, warnings),
     recheckAfterMs,
@@ -148,8 +149,8 @@ export function goOn(view: DisruptionView, conclusion: Conclusion): DisruptionDe
 
 /** A decision after which nothing is left to be done or timed. */
 export function conclude(view: DisruptionView, conclusion: Conclusion): DisruptionDecision {
-  const { reason, explanation, record = view.record, steps = [], blockedBy = [], warnings = [] } = conclusion
-  return { reason, explanation, record, steps, blockedBy, warnings, recheckAfterMs: undefined }
+  const { record = view.record, steps = [], blockedBy = [], warnings = [] } = conclusion
+  return { ...conclusion, record, steps, blockedBy, warnings, recheckAfterMs: undefined }
 }
 
 function withGlassWarning(view: DisruptionView, warnings: readonly DisruptionWarning[]): readonly DisruptionWarning[] {

@@ -6,6 +6,7 @@ import type { BudgetReference, PodReference } from '../../../shared/object-refer
 import type { Observed } from '../../../shared/observed.ts'
 import type { StorageFacts } from '../../../shared/storage-facts.ts'
 import type { LimitFacts } from './maintenance-limits.ts'
+import type { ResponderFacts } from './responder-facts.ts'
 
 /** Everything that is seen before the next steps of one disruption are decided. */
 export interface DisruptionSnapshot {
@@ -26,6 +27,8 @@ export interface DisruptionSnapshot {
   /** Limits on nodes in maintenance that count the node. */
   readonly limits: Observed<readonly LimitFacts[]>
   readonly settings: DrainLockSettings
+  /** Undefined: the API server has no EvictionRequests, or no pod on the node names a responder. */
+  readonly responders?: ResponderFacts
 }
 
 /** The NodeDisruption: what is wanted, and what its record says of how far it has come. */
@@ -127,6 +130,8 @@ export interface PodFacts extends PodReference {
   /** How long it outlives its node being not ready or unreachable; Infinity when it tolerates that for ever. */
   readonly toleratesMs: number
   readonly losses: readonly PodLoss[]
+  /** Who is to be asked before it is evicted, in this order, beside what Kubernetes does itself. */
+  readonly responders?: readonly string[]
   /** The budgets that cover it, by uid. More than one: the eviction API refuses the pod. */
   readonly budgetUids: readonly string[]
 }

@@ -5,6 +5,7 @@ import type { Reason } from '../../../shared/reasons.ts'
 import type { Step } from '../../../shared/steps.ts'
 import type { DisruptionDecision } from './decision.ts'
 import type { LedgerStep } from './ledger-step.ts'
+import type { EvictionAsk } from './responder-facts.ts'
 import type { BudgetHold, DisruptionRecord } from './snapshot.ts'
 
 /** What one pass over a request does, with all that is needed to do it. */
@@ -23,7 +24,14 @@ export interface ChangeLedger extends Step {
   readonly holder: string
 }
 
-export type WriteStep = KeepRequest | WriteRecord | LockBudget | UnlockBudget | CordonNode
+export type WriteStep =
+  | KeepRequest
+  | WriteRecord
+  | LockBudget
+  | UnlockBudget
+  | CordonNode
+  | AskResponders
+  | WithdrawAsks
 
 /** Add our finalizer, so that deleting the request waits for us; or let it go. */
 export interface KeepRequest extends Step {
@@ -66,6 +74,21 @@ export interface CordonNode extends Step {
   readonly nodeUid: string
   /** Decided on this version of the node; undefined: on none. */
   readonly nodeVersion: string | undefined
+  readonly requestId: string
+}
+
+/** Have the responders that the pods name move them. What is refused is part of the next snapshot. */
+export interface AskResponders extends Step {
+  readonly do: 'write'
+  readonly what: 'ask-responders'
+  readonly pods: readonly PodReference[]
+  readonly requestId: string
+}
+
+export interface WithdrawAsks extends Step {
+  readonly do: 'write'
+  readonly what: 'withdraw-asks'
+  readonly asks: readonly EvictionAsk[]
   readonly requestId: string
 }
 

@@ -8,6 +8,7 @@ import { isCordoned } from '../../../shared/closed-node.ts'
 import { cordonMarkOf } from '../../../shared/cordon-mark.ts'
 import { disruptedUntilMs, holdAnnotation, parseBudgetHold } from '../domain/budget-hold.ts'
 import { lossesOf } from '../domain/pod-losses.ts'
+import { ownResponders } from '../domain/responder-facts.ts'
 import type { BudgetFacts, NodeFacts, PodFacts, PodLeaving } from '../domain/snapshot.ts'
 
 export const skipDrainAnnotation = 'cofferdam.io/skip-drain'
@@ -22,6 +23,7 @@ export interface HostedPod extends Omit<PodFacts, 'budgetUids'> {
 
 export function parseHostedPod(pod: Pod): HostedPod {
   const { name, namespace = '', uid = '', labels = {}, annotations = {}, deletionTimestamp } = pod.metadata
+  const responders = ownResponders(pod.spec.evictionResponders ?? [])
   return {
     namespace,
     name,
@@ -35,6 +37,7 @@ export function parseHostedPod(pod: Pod): HostedPod {
     wantsToStay: annotations[skipDrainAnnotation] === 'true',
     toleratesMs: toleratedMs(pod.spec.tolerations ?? []),
     losses: lossesOf(pod),
+    ...(responders.length === 0 ? {} : { responders }),
   }
 }
 

@@ -19,10 +19,13 @@ import type { Observed } from '../../../shared/observed.ts'
 import type { StorageFacts } from '../../../shared/storage-facts.ts'
 import type { ScaleDownKeeper } from '../../questions.ts'
 import { parseRequest } from '../apply/record.ts'
+import type { ResponderAsker } from '../apply/responders.ts'
 import { holdAnnotation, parseBudgetHold } from '../domain/budget-hold.ts'
 import type { DisruptionWarning } from '../domain/decision.ts'
 import type { CountedNode, LimitFacts } from '../domain/maintenance-limits.ts'
+import type { ResponderFacts } from '../domain/responder-facts.ts'
 import type { BudgetFacts, DisruptionSnapshot, PodFacts, RequestView } from '../domain/snapshot.ts'
+import { observeResponders } from './eviction-requests.ts'
 import type { ObserveKeysPorts } from './keys.ts'
 import {
   type HoldableBudget,
@@ -54,6 +57,8 @@ export interface ObserveDisruptionPorts extends Pick<ObserveKeysPorts, 'observeS
   readonly store: Pick<LedgerStore, 'read'>
   /** Where autoscalers are kept from nodes that are taken out for a reboot. */
   readonly scaleDownKeeper?: ScaleDownKeeper | undefined
+  /** Where the responders that pods name are asked; absent: nothing is read of them. */
+  readonly asker?: Pick<ResponderAsker, 'refused'>
   readonly settings: DrainLockSettings
   readonly appLocks: AppLockPolicy
   /** This process, as others know it. */
@@ -82,8 +87,9 @@ export async function observeDisruption(
     podsOn(ports, seen.nodeName, { isFresh, signal }),
   ])
   const request = withOwnCordon(seen, node)
-  const [storage, budgets] = await Promise.all([
+  const [storage, responders, budgets] = await Promise.all([
     observeStorage(ports, request, ledger, signal),
+    respondersOf(ports, request, hosted, signal),
     observeBudgets(ports, hosted, { request, isFresh, records: ledger.known ? ledger.value.appLocks : [], signal }),
   ])
   return {
@@ -99,8 +105,20 @@ export async function observeDisruption(
     storage,
     limits: ports.observeLimits(request.nodeName),
     settings,
+    ...(responders === undefined ? {} : { responders }),
     faults: [...requestFaults(object), ...budgets.flatMap(budgetFaults)],
   }
+}
+
+async function respondersOf(
+  { api, asker }: ObserveDisruptionPorts,
+  { id: requestId }: RequestView,
+  hosted: readonly HostedPod[],
+  signal: AbortSignal,
+): Promise<ResponderFacts | undefined> {
+  const namespaces = new Set(hosted.filter(({ responders }) => responders !== undefined).map((pod) => pod.namespace))
+  if (asker === undefined || namespaces.size === 0) return undefined
+  return observeResponders(api, { requestId, namespaces, refused: asker.refused(requestId) }, signal)
 }
 
 function requestFaults({ metadata: { name, annotations = {} } }: NodeDisruption): DisruptionWarning[] {
