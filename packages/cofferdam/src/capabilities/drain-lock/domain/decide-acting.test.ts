@@ -558,6 +558,19 @@ table('the ledger was wiped', {
     },
     then: { reason: 'LedgerLost', phase: 'Drained', steps: ['intend boot-1 under 1'] },
   },
+  'but for the keys, while the node may go: the intent is told again, for a reboot meanwhile would find its budgets given back':
+    {
+      given: { ledger: granted, record: drained, node: cordoned },
+      then: { reason: 'LedgerLost', phase: 'Drained', steps: ['intend boot-1 under 1'] },
+    },
+  'but for keys of an earlier grant, while the node may go: everything is asked for anew': {
+    given: { ledger: granted, record: { ...drained, epoch: 2 }, node: cordoned, budgets: [web] },
+    then: {
+      reason: 'LocksPending',
+      phase: 'Locking',
+      steps: ['record Locking', 'lock shop/web for web-0 until 2026-01-01T12:10:00Z under 1'],
+    },
+  },
   'and everything runs again: it is over': {
     given: { ledger: emptyLedger, record: recovering, node: { bootID: 'boot-2' }, budgets: [web] },
     then: { reason: 'DisruptionCompleted', phase: 'Completed' },
