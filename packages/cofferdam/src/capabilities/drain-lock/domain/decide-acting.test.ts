@@ -599,6 +599,34 @@ it('storage that recovers is asked again soon, and tells in its own words what i
   expect([blockedBy.map(({ wayOut }) => wayOut), recheckAfterMs]).toEqual([['Replica db-1 is not whole again.'], 5000])
 })
 
+describe('a node whose kubelet is silent', () => {
+  const silent = { isCordoned: true, isReady: false }
+  const began = { ...draining, evictedPods: [], skippedPods: [], lockedBudgets: [] }
+  const decide = (pods: NonNullable<Scenario['pods']>) =>
+    decideDisruption(
+      tell({
+        ledger: ledgerOf(entry('node/node-a', { state: 'Acting', bootID: 'boot-1' })),
+        record: began,
+        node: silent,
+        budgets: [],
+        pods,
+      }),
+    )
+
+  it('is not drained while a pod of it is terminating: its containers may run, and a second copy would share its volume', () => {
+    const { record, warnings } = decide([{ ...job0, isLeaving: true }])
+    expect(record.phase).toBe('Draining')
+    expect(warnings.map(({ says }) => says)).toEqual(['its kubelet does not answer, so no pod can finish leaving'])
+  })
+
+  it('is drained when the API has no pod left, and no text promises that its containers have ended: it may only be unreachable', () => {
+    const { record, reason, explanation } = decide([])
+    expect([record.phase, reason]).toEqual(['Drained', 'NodeAway'])
+    expect(explanation).toContain('that its containers have ended is certain only when the machine is off')
+    expect(explanation).not.toContain('now')
+  })
+})
+
 describe('what keeps a pod on the node is said of each pod', () => {
   const two = [
     { ...job0, budgetUids: ['db-1'] },
