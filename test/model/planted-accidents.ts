@@ -109,10 +109,16 @@ export const plantedAccidents = {
   'of two records the earlier one gets the key': {
     parts: {
       ...realParts,
-      restoreHolds: (ledger, lost, now) =>
-        [...lost]
-          .sort((a, b) => a.epoch - b.epoch)
-          .reduce((left, each) => realParts.restoreHolds(left, [each], now), ledger),
+      restoreHolds: (ledger, lost, now) => {
+        const left = lost.map((each) => {
+          const earlier = lost.filter(({ epoch }) => epoch < each.epoch).flatMap(({ claims }) => claims)
+          return {
+            ...each,
+            claims: each.claims.filter((claim) => !earlier.some((other) => doClaimsConflict(other, claim))),
+          }
+        })
+        return realParts.restoreHolds(ledger, left, now)
+      },
     },
     bounds: wipedLedger,
   },

@@ -95,11 +95,15 @@ describe('what was lost', () => {
 
   it('belongs to the later of two records: the earlier one had released it, and its node would go with nothing held', () => {
     const later = { ...record, requestId: 'R2', name: 'reboot-b', epoch: 8, claims: [claim('pdb/shop/web')] }
-    const restored = restoreHolds(emptyLedger, [record, later], now)
-    expect(restored.entries.map(({ key, requestId }) => [key, requestId])).toEqual([
-      ['pdb/shop/web', 'R2'],
-      ['node/a', 'R1'],
-    ])
+    for (const lost of [
+      [record, later],
+      [later, record],
+    ]) {
+      const holders = new Map(
+        restoreHolds(emptyLedger, lost, now).entries.map(({ key, requestId }) => [key, requestId]),
+      )
+      expect(Object.fromEntries(holders)).toEqual({ 'node/a': 'R1', 'pdb/shop/web': 'R2' })
+    }
   })
 
   it('gives whoever was granted one of its keys its place in the queue back: the loss was none of its doing', () => {

@@ -78,9 +78,7 @@ function isLost(ledger: Ledger, { requestId, epoch }: ActedRecord): boolean {
  * key the later one has it, on record or in the ledger: the earlier one had released it, and had not come to say so or was put back.
  */
 export function restoreHolds(ledger: Ledger, lost: readonly ActedRecord[], now: string): Ledger {
-  return [...lost]
-    .sort((a, b) => b.epoch - a.epoch)
-    .reduce<Ledger>((before, record) => restoreHold(before, record, now), ledger)
+  return lost.reduce<Ledger>((before, record) => restoreHold(before, record, now), ledger)
 }
 
 function restoreHold(ledger: Ledger, record: ActedRecord, now: string): Ledger {
