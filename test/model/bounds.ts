@@ -119,6 +119,8 @@ export interface Bounds {
   readonly remadeNodes: number
   /** How many budgets are. */
   readonly remadeBudgets: number
+  /** Of the nodes one may be in maintenance at once. What is seen of nodes never shows that one is away. */
+  readonly hasLimit: boolean
 }
 
 export const drainerIndexes = [0, 1] as const

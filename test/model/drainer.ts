@@ -18,7 +18,7 @@ import { breaksBadly, withBroken } from './break-glass.ts'
 import { appOf, lockBudget, reserveBudget, unmarkBudget, unreserveBudget } from './budget-writes.ts'
 import { hasNothing } from './drainer-observe.ts'
 import { isAdmitted, passesOwner } from './evictions.ts'
-import { changesBadly } from './invariants.ts'
+import { changesBadly, passesLimit } from './invariants.ts'
 import { beginsBlindly, readLedger, withRemembered } from './lost-ledger.ts'
 import {
   type Emit,
@@ -268,8 +268,11 @@ function changeLedger(actor: Actor, state: ModelState, step: LedgerStep): Perfor
   const violation =
     changesBadly(before, ledger, { requestId, step: step.step, epoch }) ??
     beginsBlindly(state, before, ledger, index) ??
+    passesLimit(model.bounds, before, ledger) ??
     reusesEpoch(state, before, ledger, index)
-  return { ...(isDone ? done(actor, written) : failed(actor, written)), violation }
+  const isReleased = isDone && step.step === 'release' && model.bounds.ledgerLoss !== 'never'
+  const next = isReleased ? withFate(model, written, index, { hasReleased: true }) : written
+  return { ...(isDone ? done(actor, next) : failed(actor, next)), violation }
 }
 
 /** No epoch is given out that a process of the request may still act under, or that is on its record or on a budget. */

@@ -3,6 +3,7 @@ import { entriesOf, type Ledger } from '@cofferdam/product/ledger/rules/ledger.t
 import { isInLine } from '@cofferdam/product/ledger/rules/queue.ts'
 import {
   apps,
+  type Bounds,
   budgetReference,
   desiredHealthy,
   drainerIndexes,
@@ -13,7 +14,18 @@ import {
   requestIds,
   storageKey,
 } from './bounds.ts'
-import type { ModelState } from './state.ts'
+import type { Fate, ModelState } from './state.ts'
+
+/** Nodes that requests have begun on, beside a limit of one. */
+export function passesLimit({ hasLimit }: Pick<Bounds, 'hasLimit'>, before: Ledger, after: Ledger): string | undefined {
+  if (!hasLimit) return undefined
+  const begun = (ledger: Ledger) =>
+    ledger.entries.filter(({ key, state }) => key.startsWith('node/') && state !== 'Granted')
+  const [were, are] = [begun(before), begun(after)]
+  return are.length > 1 && are.length > were.length
+    ? `I20 limits: ${are.map(({ key }) => key).join(' and ')} go beside a limit of one`
+    : undefined
+}
 
 export interface Invariant {
   readonly name: string
@@ -61,12 +73,12 @@ function findPassed(
   const next = after.tickets.find((ticket) => ticket.requestId === requestId)?.number
   const isLost = next === undefined ? step === 'step-back' : next > (place ?? next)
   if (place !== undefined && isLost) return `I16 tickets: ${requestId} lost its place`
-  const granted = entriesOf(after, requestId)
-  if (granted.length === 0 || entriesOf(before, requestId).length > 0) return undefined
+  const held = entriesOf(before, requestId)
+  const granted = entriesOf(after, requestId).filter(({ key }) => !held.some((entry) => entry.key === key))
   const passed = before.tickets.find(
     (ticket) =>
       ticket.requestId !== requestId &&
-      ticket.number < (number ?? Number.POSITIVE_INFINITY) &&
+      ticket.number < (place ?? Number.POSITIVE_INFINITY) &&
       isInLine(ticket) &&
       doAnyConflict(ticket.claims, granted),
   )
@@ -105,12 +117,23 @@ function stayingApps({ drainers, pods }: ModelState, index: 0 | 1): (0 | 1)[] {
   })
 }
 
+/** What was only granted counts where the ledger has forgotten the intent: nobody else can have the key. */
 function holds(state: ModelState, requestId: string, key: string): boolean {
   const { entries } = state.ledger.value
+  const isDemoted = fateOf(state, requestId)?.forgotten === 'demoted'
   const isHeld = entries.some(
-    (entry) => entry.requestId === requestId && entry.key === key && entry.state !== 'Granted',
+    (entry) => entry.requestId === requestId && entry.key === key && (isDemoted || entry.state !== 'Granted'),
   )
   return isHeld || isBroken(state, requestId, key)
+}
+
+/**
+ * A ledger that was lost is told again by records, and one that says Recovering may be of a request that had released everything and had
+ * not come to say so. Its budgets are not its own any more then; what is still felt of it is the matter of I6.
+ */
+function hadReleased({ drainers, world }: ModelState, index: 0 | 1): boolean {
+  const { phase } = drainers[index].value.record.value
+  return world.value.fates[index].hasReleased && (phase === 'Recovering' || isOver(phase))
 }
 
 function budgetKeyOf(app: 0 | 1): string {
@@ -118,18 +141,21 @@ function budgetKeyOf(app: 0 | 1): string {
 }
 
 /** Break-glass took it from whoever had begun: a person answers for what comes of it. */
-function isBroken({ world }: ModelState, requestId: string, key: string): boolean {
-  const index = (requestIds as readonly string[]).indexOf(requestId)
-  return world.value.fates[index]?.broken.includes(key) === true
+function isBroken(state: ModelState, requestId: string, key: string): boolean {
+  return fateOf(state, requestId)?.broken.includes(key) === true
+}
+
+function fateOf({ world }: ModelState, requestId: string): Fate | undefined {
+  return world.value.fates[(requestIds as readonly string[]).indexOf(requestId)]
 }
 
 /** The ledger was lost, and does not know yet what the request does. */
 function isForgotten({ world }: ModelState, index: 0 | 1): boolean {
-  return world.value.fates[index].forgotten !== 'no'
+  return world.value.fates[index].forgotten === 'lost'
 }
 
 /*
- * I2, I9, I11, I12 and I14 to I19 are about what is done and not about what is: they are held against every step, above and beside the
+ * I2, I9, I11, I12 and I14 to I20 are about what is done and not about what is: they are held against every step, above and beside the
  * steps themselves. I10 is I4 with the guard down: what is reserved keeps the budget without anybody's help.
  */
 export const invariants: readonly Invariant[] = [
@@ -150,16 +176,14 @@ export const invariants: readonly Invariant[] = [
       drainerIndexes.every((index) => {
         const { value } = state.ledger
         const requestId = requestIds[index]
-        const { phase } = state.drainers[index].value.record.value
-        if (!isActing(value, requestId) || isForgotten(state, index)) return true
+        if (!isActing(value, requestId) || state.world.value.fates[index].forgotten !== 'no') return true
         const entries = entriesOf(value, requestId)
         const [first] = entries
         return (
           entries.every(({ epoch, state: is }) => epoch === first?.epoch && is !== 'Granted') &&
           holds(state, requestId, `node/node-${index}`) &&
           holds(state, requestId, storageKey) &&
-          (phase === 'Recovering' ||
-            isOver(phase) ||
+          (hadReleased(state, index) ||
             stayingApps(state, index).every((app) => holds(state, requestId, budgetKeyOf(app))))
         )
       }),

@@ -167,6 +167,26 @@ describe('a planted bug is found, and told in the fewest steps that show it', ()
       what: 'deadlock: a request has not ended and nothing can happen any more',
       steps: 19,
     },
+    'a key stays with whoever was put back with the ledger': {
+      what: 'I3 whole plans: A node goes though a budget that it counts on is not its own.',
+      steps: 39,
+    },
+    'a drain whose intent was lost begins anew': {
+      what: 'I6 nothing free too early: Somebody takes a key while what was done under it is still felt.',
+      steps: 32,
+    },
+    'whoever needs something else than it was granted goes to the end of the queue': {
+      what: 'I16 tickets: R-1 lost its place',
+      steps: 7,
+    },
+    'a limit is checked before the grant and not within it': {
+      what: 'I20 limits: node/node-0 and node/node-1 go beside a limit of one',
+      steps: 8,
+    },
+    'a node that is held without a place is counted when its cordon is seen': {
+      what: 'I20 limits: node/node-0 and node/node-1 go beside a limit of one',
+      steps: 11,
+    },
     'a node is known by its name': { what: 'I19 made again: intend on a node that the request is not about', steps: 9 },
     'a node that was made again is no node': {
       what: 'L1: whatever happens from here, some request never ends or leaves something behind',

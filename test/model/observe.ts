@@ -1,4 +1,9 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import {
+  defaultMaintenancePolicy,
+  limitsOver,
+  type MaintenancePolicy,
+} from '@cofferdam/product/capabilities/drain-lock/domain/maintenance-limits.ts'
 import type {
   BudgetFacts,
   DisruptionSnapshot,
@@ -35,6 +40,13 @@ import type { Pooled } from './pool.ts'
 import type { Budget, ModelState, World } from './state.ts'
 
 const hourMs = 3_600_000
+
+/** As in a copy that is late: whatever was done to a node is not in it. */
+const openNodes = nodeNames.map((name) => ({ name, labels: {}, isReady: true, isClosed: false }))
+const oneNode: MaintenancePolicy = {
+  ...defaultMaintenancePolicy,
+  limits: [{ name: 'all', selector: {}, per: undefined, most: { nodes: 1 } }],
+}
 
 /** What the process that looks after a request sees: everything of one moment. */
 export function snapshotFor(model: Model, state: ModelState, index: DrainerIndex): DisruptionSnapshot {
@@ -73,7 +85,7 @@ export function snapshotFor(model: Model, state: ModelState, index: DrainerIndex
         }
       : undefined,
     pods: podsOn(bounds, state, index),
-    limits: { known: true, value: [] },
+    limits: known(limitsOver(nodeNames[index], openNodes, bounds.hasLimit ? oneNode : defaultMaintenancePolicy)),
     budgets: [budgetSeen(model, state.budgets[0], 0), budgetSeen(model, state.budgets[1], 1)],
     ledger: lost.length === 0 ? known(ledger) : unknown('the ledger has forgotten what is under way'),
     storage: [storageFacts(state.world.value, index)],

@@ -1,8 +1,27 @@
-import { entriesOf, type Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
+import { doClaimsConflict, isLimit } from '@cofferdam/product/ledger/rules/claim.ts'
+import { entriesOf, type Ledger, type LedgerEntry } from '@cofferdam/product/ledger/rules/ledger.ts'
 import { known } from '@cofferdam/product/shared/observed.ts'
 import { nowMs, realParts, tickMs } from './bounds.ts'
 import { decideOn, type PlantedBug } from './planted-bug.ts'
-import { brokenGlass, oneDrain, remadeBudget, remadeNode, wipedLedger } from './stories.ts'
+import {
+  brokenGlass,
+  limitedDrains,
+  oneDrain,
+  remadeBudget,
+  remadeBudgetOfTwo,
+  remadeNode,
+  restoredDrains,
+  wipedLedger,
+} from './stories.ts'
+
+function isOnlyGranted(ledger: Ledger, requestId: string): boolean {
+  const held = entriesOf(ledger, requestId)
+  return held.length > 0 && held.every(({ state }) => state === 'Granted')
+}
+
+function withoutPlace({ place: _place, ...entry }: LedgerEntry): LedgerEntry {
+  return entry
+}
 
 /** Mistakes about break-glass, a ledger that was lost, and what is made again under its name. */
 export const plantedAccidents = {
@@ -90,10 +109,16 @@ export const plantedAccidents = {
   'of two records the earlier one gets the key': {
     parts: {
       ...realParts,
-      restoreHolds: (ledger, lost, now) =>
-        [...lost]
-          .sort((a, b) => a.epoch - b.epoch)
-          .reduce((left, each) => realParts.restoreHolds(left, [each], now), ledger),
+      restoreHolds: (ledger, lost, now) => {
+        const left = lost.map((each) => {
+          const earlier = lost.filter(({ epoch }) => epoch < each.epoch).flatMap(({ claims }) => claims)
+          return {
+            ...each,
+            claims: each.claims.filter((claim) => !earlier.some((other) => doClaimsConflict(other, claim))),
+          }
+        })
+        return realParts.restoreHolds(ledger, left, now)
+      },
     },
     bounds: wipedLedger,
   },
@@ -103,6 +128,64 @@ export const plantedAccidents = {
       decideUpkeep: (seen) => ({ ...realParts.decideUpkeep(seen), steps: [] }),
     },
     bounds: { ...oneDrain, name: 'a drain, and a ledger that is deleted', ledgerLoss: 'wiped' },
+  },
+  'a key stays with whoever was put back with the ledger': {
+    parts: {
+      ...realParts,
+      restoreHolds: (ledger, lost, now) => {
+        const acted = ledger.entries.filter(({ state }) => state !== 'Granted')
+        const left = lost.map((each) => ({
+          ...each,
+          claims: each.claims.filter((claim) => !acted.some((entry) => doClaimsConflict(entry, claim))),
+        }))
+        return realParts.restoreHolds(ledger, left, now)
+      },
+    },
+    bounds: restoredDrains,
+  },
+  'a drain whose intent was lost begins anew': {
+    parts: {
+      ...realParts,
+      decideDisruption: decideOn((seen) => {
+        const { record } = seen.request
+        const hasBegun = record.phase === 'Draining' || record.phase === 'Drained'
+        const isLost = hasBegun && seen.ledger.known && isOnlyGranted(seen.ledger.value, seen.request.id)
+        return isLost ? { ...seen, request: { ...seen.request, record: { ...record, epoch: undefined } } } : seen
+      }),
+    },
+    bounds: restoredDrains,
+  },
+  'whoever needs something else than it was granted goes to the end of the queue': {
+    parts: {
+      ...realParts,
+      grant: (ledger, request) => {
+        const isOwn = ({ requestId }: LedgerEntry) => requestId === request.requestId
+        const entries = ledger.entries.map((entry) => (isOwn(entry) ? withoutPlace(entry) : entry))
+        return realParts.grant({ ...ledger, entries }, request)
+      },
+    },
+    bounds: remadeBudgetOfTwo,
+  },
+  'a limit is checked before the grant and not within it': {
+    parts: {
+      ...realParts,
+      grant: (ledger, request) => {
+        const claims = request.claims.map((claim) => (isLimit(claim) ? { ...claim, most: 9 } : claim))
+        return realParts.grant(ledger, { ...request, claims })
+      },
+    },
+    bounds: { ...limitedDrains, ledgerLoss: 'never' },
+  },
+  'a node that is held without a place is counted when its cordon is seen': {
+    parts: {
+      ...realParts,
+      decideDisruption: decideOn((seen) =>
+        seen.limits.known
+          ? { ...seen, limits: known(seen.limits.value.map((limit) => ({ ...limit, open: [] }))) }
+          : seen,
+      ),
+    },
+    bounds: limitedDrains,
   },
   'a node is known by its name': {
     parts: {

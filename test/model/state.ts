@@ -95,6 +95,8 @@ export interface Fate {
   readonly broken: readonly string[]
   readonly deletion: Deletion
   readonly forgotten: Forgotten
+  /** It has released its keys once. Remembered only where a ledger may be lost: elsewhere nothing brings them back. */
+  readonly hasReleased: boolean
 }
 
 export interface World {
@@ -173,8 +175,8 @@ export function nodeText({ isUp, cordonedBy, boots, times, isThere }: ModelNode)
   return `${isUp}${cordonedBy}${boots}${times}${isThere}`
 }
 
-export function fateText({ glass, broken, deletion, forgotten }: Fate): string {
-  return `${glass}.${broken.join('+')}.${deletion}.${forgotten}`
+export function fateText({ glass, broken, deletion, forgotten, hasReleased }: Fate): string {
+  return `${glass}.${broken.join('+')}.${deletion}.${forgotten}${hasReleased ? '.released' : ''}`
 }
 
 function ledgerKey({ nextEpoch, entries, tickets, broken }: Ledger): string {
@@ -250,7 +252,13 @@ function workEpochs({ steps }: Work): number {
   return epochs
 }
 
-export const plainFate: Fate = { glass: 'off', broken: [], deletion: 'no', forgotten: 'no' }
+export const plainFate: Fate = {
+  glass: 'off',
+  broken: [],
+  deletion: 'no',
+  forgotten: 'no',
+  hasReleased: false,
+}
 
 export const noWork: Work = { steps: [], isOvertaken: false }
 

@@ -21,6 +21,7 @@ export const crossedDrains: Bounds = {
   ledgerLoss: 'never',
   remadeNodes: 0,
   remadeBudgets: 0,
+  hasLimit: false,
 }
 
 export const oneDrain: Bounds = { ...crossedDrains, name: 'one drain', drainers: 1 }
@@ -72,6 +73,29 @@ export const restoredLedger: Bounds = {
   ledgerLoss: 'restored',
 }
 
+/** One node at a time by a limit alone; copies of nodes never show a cordon in time. */
+export const limitedDrains: Bounds = {
+  ...crossedDrains,
+  name: 'two drains that evict everything, a limit of one node, copies that are late, and a ledger that is deleted',
+  stays: { a: [false, false], b: [false, false] },
+  isCountPrompt: true,
+  hasLimit: true,
+  ledgerLoss: 'wiped',
+}
+
+export const restoredDrains: Bounds = {
+  ...restoredLedger,
+  name: 'two drains, and a ledger that is put back as it was',
+  drainers: 2,
+}
+
+export const remadeBudgetOfTwo: Bounds = {
+  ...crossedDrains,
+  name: 'two drains, and a budget that is made again',
+  isCountPrompt: true,
+  remadeBudgets: 1,
+}
+
 export const remadeNode: Bounds = {
   ...crossedDrains,
   name: 'a drain whose node is made again',
@@ -113,8 +137,11 @@ export const smallScenarios: readonly Bounds[] = [
   brokenGlass,
   wipedLedger,
   restoredLedger,
+  restoredDrains,
+  { ...limitedDrains, name: 'two drains that evict everything, and a limit of one node', ledgerLoss: 'never' },
   remadeNode,
   remadeBudget,
+  remadeBudgetOfTwo,
 ]
 
 /** 3 nodes, 2 budgets, 2 drains, 1 owner, 1 fencer, a time to live of 3 ticks, and each of them crashes once. */
@@ -130,6 +157,7 @@ export const everybody: Bounds = {
 /** After everybody at once: what there is no room for beside them, each with all that it touches. */
 export const fullScenarios: readonly Bounds[] = [
   everybody,
+  limitedDrains,
   { ...restoredLedger, name: 'a drain, an owner, and a ledger that is put back as it was', ownerLocks: 1 },
   { ...crossedDrains, name: 'two drains, one crash each, counts that lag', crashes: [1, 1, 0] },
   { ...crossedDrains, name: 'two drains, kubectl, deadlines, counts that lag', evictions: 1, lastAge: 2 },

@@ -106,10 +106,12 @@ export function grant(ledger: Ledger, request: GrantRequest): GrantAnswer {
       return { granted: false, obstacles: missing.map(({ key }) => heldObstacle({ ...begun, key })), ledger }
   }
   const others = first === undefined ? ledger.entries : ledger.entries.filter((entry) => entry.requestId !== requestId)
-  const obstacles = findObstacles({ others, tickets: ledger.tickets, requestId, claims })
+  // Whoever needs something else than it was granted asks from the place that led to the grant.
+  const former = formerPlace(held)
+  const obstacles = findObstacles({ others, tickets: ledger.tickets, requestId, claims, former })
   if (obstacles.length > 0) {
     const without = first === undefined ? ledger : { ...ledger, entries: others }
-    return { granted: false, obstacles, ledger: withTicket(without, { requestId, holder, now, claims }) }
+    return { granted: false, obstacles, ledger: withTicket(without, { requestId, holder, now, claims }, former) }
   }
   const epoch = ledger.nextEpoch
   const entries = [...others]
@@ -117,13 +119,13 @@ export function grant(ledger: Ledger, request: GrantRequest): GrantAnswer {
   const isOfNode = (key: string) => key.startsWith('node/')
   const isPlaced = claims.some(({ key }) => isOfNode(key))
   const { place, nextTicket } = isPlaced
-    ? placeOf(ledger, requestId)
+    ? placeOf(ledger, requestId, former)
     : { place: undefined, nextTicket: ledger.nextTicket }
   for (const { key, uid, scope } of claims) {
     const entry = { key, uid, scope, holder, requestId, epoch, state: 'Granted', since: now, renewSequence: 0 } as const
     entries.push(place !== undefined && isOfNode(key) ? { ...entry, place } : entry)
   }
-  const tickets = afterGrant(ledger.tickets, { requestId, claims })
+  const tickets = afterGrant(ledger.tickets, { requestId, claims }, former)
   return { granted: true, epoch, ledger: { ...ledger, nextEpoch: epoch + 1, nextTicket, entries, tickets } }
 }
 
@@ -160,11 +162,10 @@ export function stepBack(
   const released = release(ledger, by)
   const [first] = held
   if (!released.ok || first === undefined) return released
-  const place = held.find((entry) => entry.place !== undefined)?.place
   const { requestId, holder, since } = first
   const { aside } = by
   const request = { requestId, holder, now: since, claims: held, ...(aside === undefined ? {} : { aside }) }
-  return { ok: true, ledger: withTicket(released.ledger, request, place) }
+  return { ok: true, ledger: withTicket(released.ledger, request, formerPlace(held)) }
 }
 
 /** Releases everything of a request. */
@@ -265,21 +266,28 @@ function heldObstacle({ key, requestId, holder, state, since }: LedgerEntry): Ob
   return { key, kind: 'held', requestId, holder, state, since }
 }
 
+/** The place in the queue that led to what is held; undefined where it had none, or where something was done since. */
+function formerPlace(held: readonly LedgerEntry[]): Place | undefined {
+  return held.find((entry) => entry.place !== undefined)?.place
+}
+
 function findObstacles({
   others,
   tickets,
   requestId,
   claims,
+  former,
 }: {
   others: readonly LedgerEntry[]
   tickets: readonly Ticket[]
   requestId: string
   claims: readonly Claim[]
+  former: Place | undefined
 }): Obstacle[] {
   const obstacles: Obstacle[] = []
   const isWanted = conflictsWith(claims)
   for (const entry of others) if (isWanted(entry)) obstacles.push(heldObstacle(entry))
-  const earlier = ticketsBefore(tickets, requestId)
+  const earlier = ticketsBefore(tickets, requestId, former)
   for (const ticket of earlier) {
     if (!isInLine(ticket)) continue
     for (const claim of ticket.claims) if (isWanted(claim)) obstacles.push(ticketObstacle(ticket, claim.key))

@@ -22,6 +22,12 @@ function take(ledger: Ledger, requestId: string, ...claims: Claim[]): Ledger {
   return grant(ledger, { requestId, holder: `holder of ${requestId}`, claims, now }).ledger
 }
 
+function begin(ledger: Ledger, requestId: string): Ledger {
+  const begun = intend(ledger, { requestId, epoch: entriesOf(ledger, requestId)[0]?.epoch ?? 0 })
+  if (!begun.ok) throw new Error(begun.why)
+  return begun.ledger
+}
+
 function disruption(status: NodeDisruption['status']): NodeDisruption {
   const spec = { nodeName: 'a', intent: 'Reboot' as const, honourSkipDrain: true }
   const object = { apiVersion: 'cofferdam.io/v1alpha1', kind: 'NodeDisruption', spec }
@@ -89,17 +95,51 @@ describe('what was lost', () => {
 
   it('belongs to the later of two records: the earlier one had released it, and its node would go with nothing held', () => {
     const later = { ...record, requestId: 'R2', name: 'reboot-b', epoch: 8, claims: [claim('pdb/shop/web')] }
-    const restored = restoreHolds(emptyLedger, [record, later], now)
+    for (const lost of [
+      [record, later],
+      [later, record],
+    ]) {
+      const holders = new Map(
+        restoreHolds(emptyLedger, lost, now).entries.map(({ key, requestId }) => [key, requestId]),
+      )
+      expect(Object.fromEntries(holders)).toEqual({ 'node/a': 'R1', 'pdb/shop/web': 'R2' })
+    }
+  })
+
+  it('gives whoever was granted one of its keys its place in the queue back: the loss was none of its doing', () => {
+    const ledger = take(take(emptyLedger, 'R2', claim('pdb/shop/web'), claim('node/b')), 'R3', claim('node/b'))
+    const { tickets } = restoreHolds(ledger, [record], now)
+    expect(tickets.map(({ requestId }) => requestId)).toEqual(['R2', 'R3'])
+  })
+
+  it('is missed though a grant from before is there: the budgets that came later would be free while the node is away', () => {
+    const ledger = take(emptyLedger, 'R1', claim('node/a'))
+    expect(findLostHolds(ledger, [record])).toEqual([record])
+    const restored = restoreHolds(ledger, [record], now)
+    expect(restored.entries.map(({ key, epoch, state }) => [key, epoch, state])).toEqual([
+      ['node/a', 7, 'Orphaned'],
+      ['pdb/shop/web', 7, 'Orphaned'],
+    ])
+  })
+
+  it('is not missed under its own epoch: there the intent alone is missing, and the request writes it again', () => {
+    const ledger = take({ ...emptyLedger, nextEpoch: 7 }, 'R1', claim('node/a'), claim('pdb/shop/web'))
+    expect(findLostHolds(ledger, [record])).toEqual([])
+  })
+
+  it('takes a key from an earlier holder that was put back with the ledger: whoever drains now would go on without its budget', () => {
+    const begun = begin(take(emptyLedger, 'R2', claim('pdb/shop/web'), claim('node/b')), 'R2')
+    const restored = restoreHolds(begun, [record], now)
     expect(restored.entries.map(({ key, requestId }) => [key, requestId])).toEqual([
-      ['pdb/shop/web', 'R2'],
+      ['node/b', 'R2'],
       ['node/a', 'R1'],
+      ['pdb/shop/web', 'R1'],
     ])
   })
 
   it('leaves a key to whoever has acted on it meanwhile: the ledger never contradicts itself', () => {
-    const begun = intend(take(emptyLedger, 'R2', claim('pdb/shop/web')), { requestId: 'R2', epoch: 1 })
-    if (!begun.ok) throw new Error(begun.why)
-    const restored = restoreHolds(begun.ledger, [record], now)
+    const begun = begin(take({ ...emptyLedger, nextEpoch: 8 }, 'R2', claim('pdb/shop/web')), 'R2')
+    const restored = restoreHolds(begun, [record], now)
     expect(restored.entries.map(({ key, requestId }) => [key, requestId])).toEqual([
       ['pdb/shop/web', 'R2'],
       ['node/a', 'R1'],

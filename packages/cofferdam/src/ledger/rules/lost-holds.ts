@@ -1,6 +1,6 @@
 import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
 import { type Claim, doClaimsConflict, onePerKey } from './claim.ts'
-import { entriesOf, type Ledger, type LedgerEntry, orphan, raiseEpoch, withdraw } from './ledger.ts'
+import { entriesOf, type Ledger, type LedgerEntry, orphan, raiseEpoch, stepBack, withdraw } from './ledger.ts'
 
 /** A request whose record says that its node may be away, though the ledger may know nothing of it. */
 export interface ActedRecord {
@@ -57,9 +57,16 @@ export function raiseAbove(ledger: Ledger, epochs: readonly number[]): Ledger {
   return epochs.reduce((raised, epoch) => raiseEpoch(raised, epoch), ledger)
 }
 
-/** Which of them the ledger has forgotten. To be asked only of a ledger that is behind the epochs of the records. */
+/**
+ * Which of them the ledger has forgotten: what it has of them, if anything, is of an earlier grant, which may have been for less. To be
+ * asked only of a ledger that is behind the epochs of the records.
+ */
 export function findLostHolds(ledger: Ledger, records: readonly ActedRecord[]): readonly ActedRecord[] {
-  return records.filter(({ requestId }) => entriesOf(ledger, requestId).length === 0)
+  return records.filter((record) => isLost(ledger, record))
+}
+
+function isLost(ledger: Ledger, { requestId, epoch }: ActedRecord): boolean {
+  return entriesOf(ledger, requestId).every((entry) => entry.state === 'Granted' && entry.epoch < epoch)
 }
 
 /**
@@ -67,22 +74,23 @@ export function findLostHolds(ledger: Ledger, records: readonly ActedRecord[]): 
  * has ended.
  *
  * Guarantees: no epoch of a record is given out again; whoever was granted one of the keys meanwhile and has not acted loses
- * everything; whoever has acted meanwhile keeps it, for the key cannot have two holders. Of two records that claim the same key the
- * later one has it: the earlier one had released it, and had not come to say so.
+ * everything but its place in the queue; whoever has acted meanwhile keeps it, for the key cannot have two holders. Of two grants of the same
+ * key the later one has it, on record or in the ledger: the earlier one had released it, and had not come to say so or was put back.
  */
 export function restoreHolds(ledger: Ledger, lost: readonly ActedRecord[], now: string): Ledger {
-  return [...lost]
-    .sort((a, b) => b.epoch - a.epoch)
-    .reduce<Ledger>((before, record) => restoreHold(before, record, now), ledger)
+  return lost.reduce<Ledger>((before, record) => restoreHold(before, record, now), ledger)
 }
 
-function restoreHold(ledger: Ledger, { requestId, name, epoch, bootID, claims }: ActedRecord, now: string): Ledger {
-  if (entriesOf(ledger, requestId).length > 0) return ledger
+function restoreHold(ledger: Ledger, record: ActedRecord, now: string): Ledger {
+  if (!isLost(ledger, record)) return ledger
+  const { requestId, name, epoch, bootID, claims } = record
   const wanted = onePerKey(claims)
   const isWanted = (entry: LedgerEntry) => wanted.some((claim) => doClaimsConflict(entry, claim))
-  const freed = ledger.entries
-    .filter((entry) => entry.state === 'Granted' && isWanted(entry))
-    .reduce<Ledger>((left, entry) => orphan(left, entry.requestId), raiseEpoch(withdraw(ledger, requestId), epoch))
+  const without = orphan(raiseEpoch(withdraw(ledger, requestId), epoch), requestId)
+  const granted = without.entries.filter((entry) => entry.state === 'Granted' && isWanted(entry))
+  const waiting = granted.reduce(backInQueue, without)
+  const isPutBack = (entry: LedgerEntry) => entry.epoch < epoch && isWanted(entry)
+  const freed = { ...waiting, entries: waiting.entries.filter((entry) => !isPutBack(entry)) }
   const restored = wanted
     .filter((claim) => !freed.entries.some((entry) => doClaimsConflict(entry, claim)))
     .map(({ key, uid, scope }): LedgerEntry => {
@@ -91,4 +99,10 @@ function restoreHold(ledger: Ledger, { requestId, name, epoch, bootID, claims }:
       return { key, uid, scope, holder, requestId, epoch, state: 'Orphaned', since: now, renewSequence: 0, ...boot }
     })
   return { ...freed, entries: [...freed.entries, ...restored] }
+}
+
+function backInQueue(ledger: Ledger, { requestId, epoch }: LedgerEntry): Ledger {
+  const back = stepBack(ledger, { requestId, epoch })
+  // Freed already, with another of its keys.
+  return back.ok ? back.ledger : ledger
 }

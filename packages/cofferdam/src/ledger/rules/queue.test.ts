@@ -98,6 +98,15 @@ const rows: Record<string, { given: (line: Line) => Line; then: string }> = {
       line.asks('first', nodeA, web).asks('second', nodeB, web).stepsBack('first').asks('second', nodeB, web),
     then: ' | first second',
   },
+  'a request that needs more than it was granted asks from its old place: a pod that became ready again would send it to the end':
+    {
+      given: (line) => line.asks('first', nodeA).asks('second', nodeA, web).asks('first', nodeA, web),
+      then: 'first | second',
+    },
+  'and if it cannot have that, it waits in its old place': {
+    given: (line) => line.asks('other', web).asks('first', nodeA).asks('second', nodeA, web).asks('first', nodeA, web),
+    then: 'other | first second',
+  },
   'a request that has begun cannot step back: what it did still counts': {
     given: (line) => line.asks('first', nodeA).begins('first').stepsBack('first'),
     then: 'first | ',

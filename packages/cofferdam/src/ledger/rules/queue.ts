@@ -51,18 +51,20 @@ export function isInLine({ aside, overtaken = 0 }: Pick<Ticket, 'aside' | 'overt
   return aside === undefined || (aside === 'Once' && overtaken > 0)
 }
 
-/** Tickets that go before the request, with or without a ticket of its own. */
-export function ticketsBefore(tickets: readonly Ticket[], requestId: string): readonly Ticket[] {
-  const own = tickets.find((ticket) => ticket.requestId === requestId)?.number ?? Number.POSITIVE_INFINITY
+/** Tickets that go before the request, with or without a ticket of its own; `former` is a place it had before. */
+export function ticketsBefore(tickets: readonly Ticket[], requestId: string, former?: Place): readonly Ticket[] {
+  const place = tickets.find((ticket) => ticket.requestId === requestId) ?? former
+  const own = place?.number ?? Number.POSITIVE_INFINITY
   return tickets.filter(({ number }) => number < own)
 }
 
-/** The place of a request, or the next one. */
+/** The place of a request, the one that it had before, or the next one. */
 export function placeOf(
   { tickets, nextTicket }: Queue,
   requestId: string,
+  former?: Place,
 ): Pick<Queue, 'nextTicket'> & { readonly place: Place } {
-  const own = tickets.find((ticket) => ticket.requestId === requestId)
+  const own = tickets.find((ticket) => ticket.requestId === requestId) ?? former
   if (own === undefined) return { place: { number: nextTicket }, nextTicket: nextTicket + 1 }
   const { number, overtaken } = own
   return { place: overtaken === undefined ? { number } : { number, overtaken }, nextTicket }
@@ -80,8 +82,7 @@ export function withTicket<Q extends Queue>(queue: Q, request: QueueRequest, for
   const asideNow = aside === undefined ? {} : { aside }
   if (own === undefined) {
     if (isFull(queue.tickets, claims)) return queue
-    const { place, nextTicket } =
-      former === undefined ? placeOf(queue, requestId) : { place: former, nextTicket: queue.nextTicket }
+    const { place, nextTicket } = placeOf(queue, requestId, former)
     const ticket: Ticket = { requestId, ...place, holder, since: now, claims, ...asideNow }
     return { ...queue, nextTicket, tickets: [...queue.tickets, ticket].sort((a, b) => a.number - b.number) }
   }
@@ -101,8 +102,9 @@ export function withoutTicket(tickets: readonly Ticket[], requestId: string): re
 export function afterGrant(
   tickets: readonly Ticket[],
   { requestId, claims }: Pick<QueueRequest, 'requestId' | 'claims'>,
+  former?: Place,
 ): readonly Ticket[] {
-  const passed = ticketsBefore(tickets, requestId).filter((ticket) => doAnyConflict(ticket.claims, claims))
+  const passed = ticketsBefore(tickets, requestId, former).filter((ticket) => doAnyConflict(ticket.claims, claims))
   const left = withoutTicket(tickets, requestId)
   if (passed.length === 0) return left
   return left.map((ticket) =>

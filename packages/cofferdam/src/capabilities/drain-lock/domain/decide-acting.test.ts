@@ -558,6 +558,19 @@ table('the ledger was wiped', {
     },
     then: { reason: 'LedgerLost', phase: 'Drained', steps: ['intend boot-1 under 1'] },
   },
+  'but for the keys, while the node may go: the intent is told again, for a reboot meanwhile would find its budgets given back':
+    {
+      given: { ledger: granted, record: drained, node: cordoned },
+      then: { reason: 'LedgerLost', phase: 'Drained', steps: ['intend boot-1 under 1'] },
+    },
+  'but for keys of an earlier grant, while the node may go: everything is asked for anew': {
+    given: { ledger: granted, record: { ...drained, epoch: 2 }, node: cordoned, budgets: [web] },
+    then: {
+      reason: 'LocksPending',
+      phase: 'Locking',
+      steps: ['record Locking', 'lock shop/web for web-0 until 2026-01-01T12:10:00Z under 1'],
+    },
+  },
   'and everything runs again: it is over': {
     given: { ledger: emptyLedger, record: recovering, node: { bootID: 'boot-2' }, budgets: [web] },
     then: { reason: 'DisruptionCompleted', phase: 'Completed' },
@@ -584,6 +597,34 @@ it('storage that recovers is asked again soon, and tells in its own words what i
     tell({ budgets: [locked()], ledger: withStorage, record: recovering, node, pods: [web0], storage }),
   )
   expect([blockedBy.map(({ wayOut }) => wayOut), recheckAfterMs]).toEqual([['Replica db-1 is not whole again.'], 5000])
+})
+
+describe('a node whose kubelet is silent', () => {
+  const silent = { isCordoned: true, isReady: false }
+  const began = { ...draining, evictedPods: [], skippedPods: [], lockedBudgets: [] }
+  const decide = (pods: NonNullable<Scenario['pods']>) =>
+    decideDisruption(
+      tell({
+        ledger: ledgerOf(entry('node/node-a', { state: 'Acting', bootID: 'boot-1' })),
+        record: began,
+        node: silent,
+        budgets: [],
+        pods,
+      }),
+    )
+
+  it('is not drained while a pod of it is terminating: its containers may run, and a second copy would share its volume', () => {
+    const { record, warnings } = decide([{ ...job0, isLeaving: true }])
+    expect(record.phase).toBe('Draining')
+    expect(warnings.map(({ says }) => says)).toEqual(['its kubelet does not answer, so no pod can finish leaving'])
+  })
+
+  it('is drained when the API has no pod left, and no text promises that its containers have ended: it may only be unreachable', () => {
+    const { record, reason, explanation } = decide([])
+    expect([record.phase, reason]).toEqual(['Drained', 'NodeAway'])
+    expect(explanation).toContain('that its containers have ended is certain only when the machine is off')
+    expect(explanation).not.toContain('now')
+  })
 })
 
 describe('what keeps a pod on the node is said of each pod', () => {

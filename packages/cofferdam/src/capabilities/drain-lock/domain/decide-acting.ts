@@ -122,7 +122,7 @@ function decideDrained(view: DisruptionView, acting: Acting): DisruptionDecision
     wayOut: `The node can be ${act} now; uncordon it, or delete the request, if it is not to go.`,
   }
   const explanation = isAway
-    ? `${node.name} is down; its holds are kept until it is back.`
+    ? `${node.name} does not answer, and the API has no pod of it that has to leave; that its containers have ended is certain only when the machine is off. Its holds are kept until it is back.`
     : `${node.name} is drained and can be ${act} now.`
   return goOn(view, {
     reason: isAway ? 'NodeAway' : 'NodeMayGo',

@@ -11,7 +11,8 @@ import { planPods } from './plan-pods.ts'
  * The record says that the node may go, and the ledger has no such entry: it was wiped, or somebody broke it.
  *
  * While the node has not gone, everything begins anew. When it has, its keys are taken again as they were, and the intent is
- * written again with the boot on record.
+ * written again with the boot on record; and so it is, gone or not, where the keys are there and the intent alone is missing:
+ * whoever reads that the node may go can take it down at any moment, and the pods that stay count on their budgets.
  *
  * Guarantees: nothing is evicted, and no node that is away is uncordoned with nothing held.
  */
@@ -21,7 +22,8 @@ export function decideLost(view: DisruptionView, ending: DisruptionEnding | unde
   const before = bootThatGoes(view)
   const isUp = node?.isReady === true
   const hasNotGone = isUp && (before === undefined || node.bootID === before)
-  if (ending === undefined && hasNotGone)
+  const isIntentMissing = held !== undefined && record.epoch !== undefined && held.epoch >= record.epoch
+  if (ending === undefined && hasNotGone && !isIntentMissing)
     return decideLocking({ ...view, record: withRecord(record, { phase: 'Waiting' }) })
   const hasEnded = (ending !== undefined || node === undefined) && effectsLeft(view).length === 0
   // Keys that were only granted cover nothing that was done.

@@ -1,6 +1,5 @@
 import type { Claim } from '../../../ledger/rules/claim.ts'
 import { nodeKey } from '../../../ledger/rules/keys.ts'
-import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import { listText } from '../../../shared/list-text.ts'
 import { notKnownYet, waitingSince } from './claims.ts'
 import type { DisruptionBlocker } from './decision.ts'
@@ -14,7 +13,9 @@ export interface LimitAnswer {
 }
 
 /**
- * Places of limits. A node that is away without a request takes a place too: cordoned by hand, drained by another tool, or dead.
+ * Places of limits. A node that is away without a request takes a place too: cordoned by hand, drained by another tool, or dead. So does
+ * one whose request holds it without a place, because the limit came later or break-glass passed over it: its cordon may not be seen yet,
+ * and the ledger is not a copy.
  *
  * Break-glass passes over every limit but the majority of etcd.
  * Fails closed: where nodes or the policy cannot be read, nothing begins.
@@ -30,7 +31,7 @@ export function limitAnswer(view: DisruptionView): LimitAnswer {
   for (const facts of limits.value) {
     const most = view.breaksGlass ? facts.etcdSpares : facts.most
     if (most === undefined) continue
-    const away = awayUnasked(facts, view.ledger).filter(({ isReady }) => !(view.breaksGlass && isReady))
+    const away = withoutPlace(facts, view).filter(({ isReady }) => !(view.breaksGlass && isReady))
     const left = most - away.length
     if (left > 0) claims.push({ key: facts.key, uid: '', scope: '', most: left })
     else blockers.push(limitBlocker(view, { ...facts, most, away }))
@@ -38,22 +39,39 @@ export function limitAnswer(view: DisruptionView): LimitAnswer {
   return { claims, blockers }
 }
 
-/** Nodes that are away, and for which no request holds a place of this limit. */
-function awayUnasked({ key, away }: LimitFacts, { entries }: Ledger): readonly AwayNode[] {
-  const holders = new Set(entries.filter((entry) => entry.key === key).map(({ requestId }) => requestId))
-  const held = new Set(entries.filter(({ requestId }) => holders.has(requestId)).map((entry) => entry.key))
-  return away.filter(({ name }) => !held.has(nodeKey(name)))
+interface Uncounted extends AwayNode {
+  /** Of a node that a request holds. */
+  readonly holder?: string
+}
+
+/** Nodes that are away or held, and for which no request holds a place of this limit. */
+function withoutPlace({ key, away, open }: LimitFacts, { ledger, request }: DisruptionView): readonly Uncounted[] {
+  const placed = new Set(ledger.entries.filter((entry) => entry.key === key).map(({ requestId }) => requestId))
+  const counted = new Set(ledger.entries.filter(({ requestId }) => placed.has(requestId)).map((entry) => entry.key))
+  const found: Uncounted[] = away.filter(({ name }) => !counted.has(nodeKey(name)))
+  const held = new Map(
+    ledger.entries
+      .filter((entry) => entry.key.startsWith(nodeKey('')) && !placed.has(entry.requestId))
+      .filter(({ requestId }) => requestId !== request.id)
+      .map((entry) => [entry.key, entry.holder]),
+  )
+  if (held.size === 0) return found
+  for (const name of open) {
+    const holder = held.get(nodeKey(name))
+    if (holder !== undefined) found.push({ name, isReady: true, holder })
+  }
+  return found
 }
 
 function limitBlocker(
   view: DisruptionView,
-  { key, most, away }: Pick<LimitFacts, 'key' | 'most' | 'away'>,
+  { key, most, away }: Pick<LimitFacts, 'key' | 'most'> & { readonly away: readonly Uncounted[] },
 ): DisruptionBlocker {
-  const named = away.map(({ name, isReady }) => `${name} (${isReady ? 'closed' : 'not Ready'})`)
+  const named = away.map(({ name, isReady, holder }) => `${name} (${holder ?? (isReady ? 'closed' : 'not Ready')})`)
   const wayOut =
     most === 0
       ? 'Maintenance is stopped: the limit is 0 in disruptionpolicy/cluster.'
-      : `It allows ${most} ${most === 1 ? 'node' : 'nodes'} in maintenance at once, and ${away.length} ${away.length === 1 ? 'is' : 'are'} away without a request. Bring back or uncordon what is not needed away, or raise the limit in disruptionpolicy/cluster.`
+      : `It allows ${most} ${most === 1 ? 'node' : 'nodes'} in maintenance at once, and ${away.length} ${away.length === 1 ? 'is' : 'are'} away without a place. Bring back or uncordon what is not needed away, or raise the limit in disruptionpolicy/cluster.`
   return {
     object: key,
     holder: away.length === 0 ? 'disruptionpolicy/cluster' : listText(named),

@@ -31,6 +31,8 @@ export interface LimitFacts {
   readonly key: string
   readonly most: number
   readonly away: readonly AwayNode[]
+  /** Names of the other nodes that it counts, as far as nothing is seen to be done to them. */
+  readonly open: readonly string[]
   /** Of the control plane: how many of its nodes etcd can spare when all run. */
   readonly etcdSpares?: number
 }
@@ -48,16 +50,21 @@ export function limitsOver(
 ): readonly LimitFacts[] {
   const node = nodes.find(({ name }) => name === nodeName)
   if (node === undefined) return []
-  const away = (counted: readonly CountedNode[]): readonly AwayNode[] =>
-    counted
-      .filter(({ name, isReady, isClosed }) => name !== nodeName && (!isReady || isClosed))
-      .map(({ name, isReady }) => ({ name, isReady }))
+  const othersOf = (counted: readonly CountedNode[]): Pick<LimitFacts, 'away' | 'open'> => {
+    const [away, open]: [AwayNode[], string[]] = [[], []]
+    for (const { name, isReady, isClosed } of counted) {
+      if (name === nodeName) continue
+      if (!isReady || isClosed) away.push({ name, isReady })
+      else open.push(name)
+    }
+    return { away, open }
+  }
   const facts: LimitFacts[] = []
   if (isControlPlane(node)) {
     const members = nodes.filter(isControlPlane)
     const etcdSpares = sparedByEtcd(members.length)
     const most = Math.min(controlPlaneMost, etcdSpares)
-    facts.push({ key: limitKey('control-plane'), most, away: away(members), etcdSpares })
+    facts.push({ key: limitKey('control-plane'), most, ...othersOf(members), etcdSpares })
   }
   for (const { name, selector, per, most } of limits) {
     const value: string | undefined = per === undefined ? undefined : (node.labels[per] ?? '')
@@ -68,7 +75,7 @@ export function limitsOver(
     facts.push({
       key: limitKey(value === undefined ? name : `${name}/${value}`),
       most: 'nodes' in most ? most.nodes : Math.max(1, Math.floor((most.percent * counted.length) / 100)),
-      away: away(counted),
+      ...othersOf(counted),
     })
   }
   return facts
