@@ -12,6 +12,7 @@ export default defineConfig({
       'scenarios/**/*.test.ts',
     ],
     exclude: ['**/node_modules/**', '**/*.deep.test.ts'],
+    globalSetup: ['test/module-cache.ts'],
     setupFiles: ['test/seed-properties.ts'],
     pool: 'threads',
     isolate: false,
