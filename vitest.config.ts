@@ -12,7 +12,6 @@ export default defineConfig({
       'scenarios/**/*.test.ts',
     ],
     exclude: ['**/node_modules/**', '**/*.deep.test.ts'],
-    globalSetup: ['test/module-cache.ts'],
     setupFiles: ['test/seed-properties.ts'],
     pool: 'threads',
     isolate: false,
@@ -21,6 +20,6 @@ export default defineConfig({
     testTimeout: 30_000,
     // What has not changed is not compiled again: about a quarter of the work of a second run.
     experimental: { fsModuleCache: true },
-    reporters: ['default', './scripts/closing-line-reporter.mjs'],
+    reporters: ['default', './scripts/module-cache-reporter.mjs', './scripts/closing-line-reporter.mjs'],
   },
 })
