@@ -1,6 +1,7 @@
 import { pods } from '@cofferdam/kubernetes/api/resources.ts'
+import type { EvictionPace } from '@cofferdam/simulator/world/tools/kubectl-drain.ts'
 import { afterEach, expect, it } from 'vitest'
-import { daemonName, type EvictionPace } from './testing/drainer.ts'
+import { daemonName } from './testing/drainer.ts'
 import { openThreeRacks, type RunningDrains, type ThreeRacks } from './testing/three-racks.ts'
 
 let racks: ThreeRacks

@@ -1,9 +1,10 @@
 import { deployments, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { createExplainCommand } from '@cofferdam/product/cli/explain/explain.ts'
 import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
+import type { EvictionPace } from '@cofferdam/simulator/world/tools/kubectl-drain.ts'
 import { afterEach, beforeEach, expect, it, vi } from 'vitest'
 import type { CephFixture } from './testing/ceph-fixture.ts'
-import { daemonName, type EvictionPace } from './testing/drainer.ts'
+import { daemonName } from './testing/drainer.ts'
 import { openThreeRacks, type RunningDrains, type ThreeRacks } from './testing/three-racks.ts'
 
 const namespace = 'rook-ceph'

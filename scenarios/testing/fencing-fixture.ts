@@ -46,6 +46,7 @@ import { watchTruth } from './fencing-truth.ts'
 import type { StagedOperator } from './lock-fixture.ts'
 import { keepBudgetsIn, settleDaemons } from './prepare-fenced-clusters.ts'
 import { recordHealth } from './recorder.ts'
+import { settled } from './settled.ts'
 import { type OperateOptions, openOperators } from './staged-operators.ts'
 import { openTrace, type Trace } from './trace.ts'
 
@@ -385,8 +386,7 @@ export async function openFencingFixture(options: FencingFixtureOptions = {}): P
     toldAll: () => ownEvents(),
     async close() {
       const ended = operators.stop()
-      await clock.advance(30_000)
-      await ended
+      await settled(clock, ended)
       await looking
       stopRecording()
       judge.stop()

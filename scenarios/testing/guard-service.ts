@@ -24,6 +24,7 @@ const url = 'https://guard.invalid'
 
 export function createGuardService(): GuardService {
   const listeners = new Set<Listener>()
+  const distrustIn = createTrust()
   let isCut = false
   let ports = 0
 
@@ -48,7 +49,8 @@ export function createGuardService(): GuardService {
     async call({ url: asked, ca = '', serverName = '', body }) {
       const listener = isCut ? undefined : [...listeners].find(({ isDead, options }) => !isDead() && isReady(options))
       if (listener === undefined) throw new Error('dial tcp: connect: connection refused')
-      requireTrust(listener.certificate, ca, serverName)
+      const distrust = distrustIn(listener.certificate, ca, serverName)
+      if (distrust !== undefined) throw new Error(distrust)
       const isStrict = new URL(asked).pathname === guardPaths.locked
       const answer = await listener.options.answer(body, { isStrict })
       return { status: answer.code, body: answer.body }
@@ -67,10 +69,26 @@ function isReady({ whatIsMissing }: GuardServerOptions): boolean {
   return whatIsMissing() === undefined
 }
 
-function requireTrust(certificate: X509Certificate, ca: string, serverName: string): void {
+/**
+ * What a client holds against a certificate; undefined: it trusts it. The same three are held together before each call, and reading
+ * certificates is dear, so what was found is kept for as long as the certificate is.
+ */
+function createTrust(): (certificate: X509Certificate, ca: string, serverName: string) => string | undefined {
+  const found = new WeakMap<X509Certificate, Map<string, string | undefined>>()
+  return (certificate, ca, serverName) => {
+    const known = found.get(certificate) ?? new Map<string, string | undefined>()
+    found.set(certificate, known)
+    const key = `${serverName}\n${ca}`
+    if (!known.has(key)) known.set(key, distrustOf(certificate, ca, serverName))
+    return known.get(key)
+  }
+}
+
+function distrustOf(certificate: X509Certificate, ca: string, serverName: string): string | undefined {
   const authorities = ca.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? []
   const isTrusted = authorities.some((pem) => certificate.verify(new X509Certificate(pem).publicKey))
-  if (!isTrusted) throw new Error('tls: failed to verify certificate: x509: certificate signed by unknown authority')
-  if (certificate.checkHost(serverName) === undefined)
-    throw new Error(`x509: certificate is not valid for ${serverName}`)
+  if (!isTrusted) return 'tls: failed to verify certificate: x509: certificate signed by unknown authority'
+  return certificate.checkHost(serverName) === undefined
+    ? `x509: certificate is not valid for ${serverName}`
+    : undefined
 }

@@ -41,6 +41,7 @@ import { openGuardedServer } from './guarded-server.ts'
 import { type LockOracle, watchLocks } from './lock-oracle.ts'
 import { recordLocks } from './lock-recorder.ts'
 import { startRebooter } from './rebooter.ts'
+import { settled } from './settled.ts'
 import { openTrace, type Trace } from './trace.ts'
 
 /** One process of the operator. */
@@ -341,8 +342,7 @@ export async function openLockFixture({
     },
     async close() {
       const ended = Promise.all(operators.map((operator) => operator.end()))
-      await clock.advance(30_000)
-      await ended
+      await settled(clock, ended)
       for (const end of ends) end()
       world.stop()
       server.stop()

@@ -43,6 +43,7 @@ import { dryRunEviction } from './longhorn-agreement.ts'
 import { isHold, isManagerPod, type LonghornOracle, nodeOfBudget, watchLonghorn } from './longhorn-oracle.ts'
 import { plain, recordLonghorn } from './longhorn-recorder.ts'
 import { watchOwnWrites } from './longhorn-writes.ts'
+import { settled } from './settled.ts'
 import { type OperateOptions, openOperators } from './staged-operators.ts'
 import { openTrace, type Trace } from './trace.ts'
 
@@ -118,6 +119,7 @@ export interface LonghornFixtureOptions {
 }
 
 const stepMs = 500
+const askAgainMs = 5_000
 const shop = 'shop'
 
 /** Nodes with a Longhorn on them that decides as released, its volumes made, held by us once an operator has come. */
@@ -182,8 +184,12 @@ export async function openLonghornFixture(
       oracle.look()
       operators.look()
       if (operators.isGuarded()) await lookAtDoubled()
+      else answered.clear()
     }
   }
+
+  /** A pod is asked for again when it or its budgets have changed, and every few seconds: the guard may have forgotten them. */
+  const answered = new Map<string, { readonly versions: string; readonly atMs: number }>()
 
   /** A pod under two budgets is answered with 500, at which a drain gives up; the guard answers before that. */
   async function lookAtDoubled(): Promise<void> {
@@ -194,6 +200,10 @@ export async function openLonghornFixture(
       (pod) => isManagerPod(pod) && !isOutsideBudgets(pod) && budgetsOf(pod, budgets).length > 1,
     )
     for (const pod of doubled) {
+      const versions = [pod, ...budgetsOf(pod, budgets)].map(({ metadata }) => metadata.resourceVersion).join()
+      const last = answered.get(pod.metadata.name)
+      if (last?.versions === versions && clock.now() - last.atMs < askAgainMs) continue
+      answered.set(pod.metadata.name, { versions, atMs: clock.now() })
       const code = await dryRunEviction(api, pod)
       if (code !== 429 && code !== 404)
         oracle.blame(
@@ -393,8 +403,7 @@ export async function openLonghornFixture(
     isIntact: (...names) => names.every((name) => controls.verify(name).isIntact),
     async close() {
       const ended = operators.stop()
-      await clock.advance(30_000)
-      await ended
+      await settled(clock, ended)
       stopRecording()
       oracle.stop()
       stopLonghorn()

@@ -36,6 +36,7 @@ import {
 } from './osd-update-cluster.ts'
 import { isOsd, osdOf, type UpdateOracle, versionOf, watchOsdUpdates } from './osd-update-oracle.ts'
 import { recordCephTruth, recordOsdUpdates } from './osd-update-recorder.ts'
+import { settled } from './settled.ts'
 import { type OperateOptions, openOperators } from './staged-operators.ts'
 import { openTrace, type Trace } from './trace.ts'
 
@@ -353,8 +354,7 @@ export async function openUpdateFixture(options: UpdateFixtureOptions = {}): Pro
     },
     async close() {
       const ended = operators.stop()
-      await clock.advance(30_000)
-      await ended
+      await settled(clock, ended)
       stopRecording()
       oracle.stop()
       prepare.stop()

@@ -2,9 +2,10 @@ import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
 import { podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import { isActive, isReady } from '@cofferdam/simulator/world/pod-facts.ts'
+import type { EvictionPace } from '@cofferdam/simulator/world/tools/kubectl-drain.ts'
 import { expect } from 'vitest'
 import { type CephFixture, openCephFixture } from './ceph-fixture.ts'
-import { daemonName, type EvictionPace } from './drainer.ts'
+import { daemonName } from './drainer.ts'
 
 /** Three racks with a node each; two OSDs and a mon on each node, and a mgr on two of them. With all three cordoned no mgr has a place left. */
 const threeRacks = `

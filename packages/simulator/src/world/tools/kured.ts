@@ -7,7 +7,7 @@ import { sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import { type Actor, type ActorPorts, openTools } from '../actor.ts'
 import type { Kubelet } from '../nodes/kubelet.ts'
-import { drainForKured, setCordon } from './kured-drain.ts'
+import { runNodeDrain, setCordon } from './kubectl-drain.ts'
 import { type KuredLock, openKuredLock } from './kured-lock.ts'
 
 export const kuredInProgressAnnotation = 'weave.works/kured-reboot-in-progress'
@@ -142,10 +142,11 @@ export function startKured(ports: KuredPorts, options: KuredOptions = {}): Simul
     }
     const isHeld = (await lock.holding()) !== undefined || (await lock.acquire(node.spec?.unschedulable === true))
     if (!isHeld) return false
-    const timing = { timeoutMs: drainTimeoutMs, podSelector: drainPodSelector, isAlive }
-    const isDrained = await drainForKured(tools, name, timing)
+    await setCordon(tools, name, true)
+    const limit = drainTimeoutMs === 0 ? {} : { timeoutMs: drainTimeoutMs }
+    const problem = await runNodeDrain(tools, name, { ...limit, podSelector: drainPodSelector, isAlive })
     if (!isAlive()) return true
-    if (!isDrained && !forceReboot) {
+    if (problem !== undefined && !forceReboot) {
       await lock.release()
       await setCordon(tools, name, false)
       return false

@@ -26,7 +26,7 @@ export function startConfigDrains(ports: ActorPorts): Actor {
     if (node === undefined) return
     const wish = annotationOf(node, 'desiredDrain')
     if (wish === annotationOf(node, 'lastAppliedDrain')) return
-    if (wish.startsWith('uncordon-')) await setCordon(tools, node, false)
+    if (wish.startsWith('uncordon-')) await setCordon(tools, name, false)
     else if (!wish.startsWith('drain-') || !(await drain(node))) return
     const body = { metadata: { annotations: { [machineConfigAnnotations.lastAppliedDrain]: wish } } }
     await api.patch(nodes, { name }, { type: 'merge', body })
@@ -42,10 +42,10 @@ export function startConfigDrains(ports: ActorPorts): Actor {
       tools.recorder.record(node, 'Warning', 'DrainFailed', text)
     }
     if (sinceMs === undefined || node.spec?.unschedulable !== true) {
-      await setCordon(tools, node, true)
+      await setCordon(tools, name, true)
       begun.set(name, clock.now())
     }
-    if ((await runNodeDrain(tools, name, drainMs)) !== undefined) {
+    if ((await runNodeDrain(tools, name, { timeoutMs: drainMs })) !== undefined) {
       queue.addAfter(name, lastedMs > slowAfterMs ? slowRetryMs : retryMs)
       return false
     }

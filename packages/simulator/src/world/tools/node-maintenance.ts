@@ -64,7 +64,7 @@ export function createNodeMaintenanceOperator(ports: ActorPorts): NodeMaintenanc
     }
     failures.delete(name)
     await take(node)
-    const problem = await runNodeDrain(tools, nodeName, drainMs)
+    const problem = await runNodeDrain(tools, nodeName, { timeoutMs: drainMs })
     if (problem !== undefined) {
       await write(begun, { phase: 'Running', errorOnLeaseCount: 0, lastError: problem, ...(await progressOf(begun)) })
       return queue.addAfter(name, retryMs)
@@ -104,14 +104,14 @@ export function createNodeMaintenanceOperator(ports: ActorPorts): NodeMaintenanc
     const node = await api.get(nodes, { name })
     const others = (node.spec?.taints ?? []).filter(({ key }) => !taints.some((taint) => taint.key === key))
     if (others.length + taints.length !== (node.spec?.taints ?? []).length) await taint(node, [...taints, ...others])
-    await setCordon(tools, await api.get(nodes, { name }), true)
+    await setCordon(tools, name, true)
   }
 
   async function giveBack(node: Node): Promise<void> {
     const { name } = node.metadata
     const left = (node.spec?.taints ?? []).filter(({ key }) => !taints.some((each) => each.key === key))
     if (left.length !== (node.spec?.taints ?? []).length) await taint(node, left)
-    await setCordon(tools, await api.get(nodes, { name }), false)
+    await setCordon(tools, name, false)
     await freeNodeLease(tools, name, holder)
     if (node.metadata.labels?.[excludedFromRemediation] === 'true') await label(name, null)
   }
