@@ -18,6 +18,9 @@ const rounds = ['node-a', 'node-b', 'node-c', 'node-d', 'node-e', 'node-f', 'nod
 const percentile = (values: readonly number[], share: number) =>
   [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.ceil(values.length * share) - 1)] ?? Number.NaN
 
+/** A few rounds show that it works; figures for the docs need them all. */
+const isMeasured = process.env['COFFERDAM_LAB_ROUNDS'] === 'full'
+
 /** Cordons a node and evicts one OSD of it, and times what the API server then holds. */
 async function measure(node: string): Promise<{ readonly heldMs: number; readonly blockedMs: number }> {
   const began = performance.now()
@@ -45,11 +48,11 @@ async function measure(node: string): Promise<{ readonly heldMs: number; readonl
 
 it('from the cordon and the first eviction to budgets that hold everything else, on the real API server', async () => {
   const seen = []
-  for (const node of rounds) seen.push(await measure(node))
+  for (const node of isMeasured ? rounds : rounds.slice(0, 4)) seen.push(await measure(node))
   const row = (what: string, values: readonly number[]) =>
     `| ${what} | ${percentile(values, 0.5).toFixed(0)} ms | ${percentile(values, 0.95).toFixed(0)} ms |`
   const table = [
-    '| npm run test:lab -- reaction | p50 | p95 |',
+    '| COFFERDAM_LAB_ROUNDS=full npm run test:lab -- reaction | p50 | p95 |',
     '|---|---|---|',
     row(
       'no other OSD may go',
@@ -117,7 +120,7 @@ it('from the first that knows of a crash to budgets that hold everything else, w
   )
   // The operator that watches is not to go with the machine: how long another takes to lead is a measure of its own.
   const others = rounds.slice(0, 6).filter((node) => !withOperator.has(node))
-  for (const node of [...others, ...others]) {
+  for (const node of isMeasured ? [...others, ...others] : others.slice(0, 3)) {
     lab.chapter(`${node} loses its power`)
     powerless.push(await measureCrash(node, () => lab.machines.powerOff(node)))
     lab.machines.powerOn(node)
@@ -125,7 +128,7 @@ it('from the first that knows of a crash to budgets that hold everything else, w
     await lab.seconds(3)
   }
   const hung = []
-  for (const node of ['node-d', 'node-e', 'node-f', 'node-d']) {
+  for (const node of isMeasured ? ['node-d', 'node-e', 'node-f', 'node-d'] : ['node-d', 'node-e']) {
     const [osd] = lab.osdsOn(node)
     lab.chapter(`osd.${osd} on ${node} hangs`)
     const daemon = lab.ceph.daemon(`osd.${osd as number}`)
@@ -145,7 +148,7 @@ it('from the first that knows of a crash to budgets that hold everything else, w
     return `| ${what} | ${values.length} | ${known.toFixed(0)} ms | ${p50.toFixed(0)} ms | ${p95.toFixed(0)} ms | ${goalMs} ms | ${verdict} |`
   }
   const table = [
-    '| npm run test:lab -- reaction | runs | known after (p50) | closed after that, p50 | p95 | goal for p95 | |',
+    '| COFFERDAM_LAB_ROUNDS=full npm run test:lab -- reaction | runs | known after (p50) | closed after that, p50 | p95 | goal for p95 | |',
     '|---|---|---|---|---|---|---|',
     row('a machine loses its power', powerless),
     row('an OSD hangs, its pod stays ready', hung),
