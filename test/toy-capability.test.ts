@@ -52,7 +52,7 @@ it('a capability that is one folder and one line gets its Role and its metrics, 
   expect(await metrics.registry.metrics()).toMatch(/^cofferdam_night_light_labels_total [1-9]/mu)
   const ports = { connect: inProcess(admin).connect, clock, capabilities: list }
   const status = await runCommand(createStatusCommand(ports), 'status')
-  expect(status.out).toMatch(/^NightLight1 of 1 nodes are lit$/mu)
+  expect(status.out).toMatch(/^NightLight {2}1 of 1 nodes are lit$/mu)
   const asData = await runCommand(createStatusCommand(ports), 'status', '-o', 'json')
   expect(JSON.parse(asData.out)).toMatchObject({ nightLight: [{ node: 'worker-a1', isOn: true }] })
   const explained = await runCommand(createExplainCommand(ports), 'explain', 'node/worker-a1')

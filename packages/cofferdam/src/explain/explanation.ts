@@ -7,7 +7,6 @@ import type { OsdUpdateAnswer } from '../capabilities/osd-update/view/explain-os
 import type { Blocker } from '../shared/blocker.ts'
 import type { CoveredPod } from '../shared/covered-pod.ts'
 import type { StorageAnswer } from '../shared/storage-answer.ts'
-import type { Wedge } from './wedge.ts'
 
 /**
  * `goes`: now. `in-turn`: when another pod of its budget is back, as a drain expects. `waits`: something stands in its
@@ -96,4 +95,21 @@ export interface BudgetExplanation extends Explanation {
   readonly budget: BudgetAnswer
   /** Every pod that the budget covers. */
   readonly pods: readonly CoveredPod[]
+}
+
+/** Things that wait for each other in a circle: none of them ends by itself. */
+export interface Wedge {
+  /** Each waits for the next, and the last for the first. */
+  readonly circle: readonly WedgeLink[]
+  /** The least harmful way out, as a command. */
+  readonly wayOut: string
+  /** What that costs. */
+  readonly cost: string
+}
+
+export interface WedgeLink {
+  /** `node/worker-a1`, `pod/shop/orders-0`, `pdb/shop/orders` */
+  readonly object: string
+  /** What it waits for, after its name. */
+  readonly says: string
 }

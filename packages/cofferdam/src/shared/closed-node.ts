@@ -1,4 +1,5 @@
-import type { Node, Taint } from '@cofferdam/kubernetes/api/core.ts'
+import type { Node, Pod, Taint } from '@cofferdam/kubernetes/api/core.ts'
+import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { lastWriterOf, type Writer } from './last-writer.ts'
 
 /**
@@ -55,6 +56,12 @@ export function closingOf(node: Pick<Node, 'spec'>): NodeClosing | undefined {
 
 export function isClosedToPods(node: Pick<Node, 'spec'>): boolean {
   return closingOf(node) !== undefined
+}
+
+/** Whether the scheduler found no node for the pod, one that is closed among those it asked. */
+export function waitsForClosedNode(pod: Pod): boolean {
+  const scheduled = conditionOf(pod, 'PodScheduled')
+  return !pod.spec.nodeName && scheduled?.status === 'False' && scheduled.message?.includes('unschedulable') === true
 }
 
 /** What closes the node, each by a name: `cordon`, `taint karpenter.sh/disrupted (Karpenter)`. */

@@ -1,5 +1,4 @@
 import type { DisruptionAnswer } from '../../capabilities/drain-lock/view/explain-disruption.ts'
-import type { HoldAnswer } from '../../capabilities/drain-lock/view/hold-view.ts'
 import { requesterText } from '../../capabilities/drain-lock/view/requester-text.ts'
 import { fencingLines } from '../../capabilities/fencing/view/fencing-text.ts'
 import { longhornLines } from '../../capabilities/longhorn-drain/view/longhorn-text.ts'
@@ -12,8 +11,7 @@ import type { ClaimExplanation } from '../../explain/explain-claim.ts'
 import type { MachineExplanation } from '../../explain/explain-machine.ts'
 import type { OsdExplanation } from '../../explain/explain-osd.ts'
 import type { VolumeExplanation } from '../../explain/explain-volume.ts'
-import type { ZoneExplanation } from '../../explain/explain-zone.ts'
-import type { BudgetExplanation, DrainFlag, NodeExplanation, NodeState, PodAnswer } from '../../explain/explanation.ts'
+import type { BudgetExplanation, NodeExplanation, NodeState } from '../../explain/explanation.ts'
 import { ageText } from '../../shared/age-text.ts'
 import type { Blocker } from '../../shared/blocker.ts'
 import { cordonSign } from '../../shared/closed-node.ts'
@@ -21,7 +19,7 @@ import { listText } from '../../shared/list-text.ts'
 import { mergeBlockers } from '../../shared/merge-blockers.ts'
 import type { TextStyle } from '../../shared/paint.ts'
 import type { StorageAnswer } from '../../shared/storage-answer.ts'
-import { renderTable } from '../table.ts'
+import { holdsTable, tablesOf } from './explain-tables.ts'
 import type { Explained } from './question.ts'
 
 interface Style extends TextStyle {
@@ -257,66 +255,6 @@ function linesOf(lines: readonly string[]): string[] {
 
 const shownAtMost = 5
 
-function tablesOf(explained: Explained, style: Style): string[] {
-  switch (explained.kind) {
-    case 'pdb':
-      return explained.pods.length === 0 ? [] : [renderCovered(explained, style)]
-    case 'zone':
-      return [renderMembers(explained, style)]
-    case 'volume':
-      return explained.copies.length === 0 ? [] : [renderCopies(explained, style)]
-    case 'deployment':
-    case 'statefulset':
-    case 'daemonset':
-    case 'replicaset':
-    case 'pvc':
-      return explained.pods.length === 0 ? [] : [renderPodsOnNodes(explained.pods, style)]
-    case 'node':
-      return nodeTables(explained, style)
-    default:
-      return []
-  }
-}
-
-function nodeTables({ pods, mayGo, command }: NodeExplanation, style: Style): string[] {
-  const leavers = pods.some(({ verdict }) => verdict !== 'stays')
-  return [
-    ...(pods.length === 0 ? [] : [renderPods(pods, style)]),
-    ...flagNotes(pods),
-    ...(mayGo && leavers ? [`To drain it: ${style.paint('bold', command)}`] : []),
-  ]
-}
-
-export const holdWords = {
-  Granted: 'held',
-  Acting: 'in use',
-  Orphaned: 'orphaned',
-  Waiting: 'waited for',
-  AppLock: 'locked',
-  Ignored: 'ignored',
-} as const
-
-/** What the blockers have not said yet. */
-function holdsTable({ holds, blockers }: Explained, { paint, now }: Style): string[] {
-  const isPrinted = ({ key, holder }: HoldAnswer) =>
-    blockers.some((blocker) => blocker.object === key && blocker.holder === holder)
-  const rest = holds.filter((each) => !isPrinted(each))
-  if (rest.length === 0) return []
-  return [
-    renderTable(
-      ['KEY', 'STATE', 'BY', 'FOR', 'UNTIL', 'WHAT'],
-      rest.map(({ key, scope, state, holder, since, until = '', says }) => [
-        scope === undefined ? key : `${key} (${scope})`,
-        paint(state === 'Ignored' || state === 'Orphaned' ? 'yellow' : 'cyan', holdWords[state]),
-        holder,
-        ageText(since, now) ?? '',
-        until,
-        says,
-      ]),
-    ),
-  ]
-}
-
 /** Before the single blockers: none of them ends by itself. */
 function wedgeText({ wedge }: Explained, { paint }: Style): string[] {
   if (wedge === undefined) return []
@@ -354,82 +292,6 @@ function claimFacts({ volume = '', driver, longhornVolume }: ClaimExplanation): 
     ['volume', driver === undefined ? volume : `${volume} (${driver})`],
     ...(longhornVolume === undefined ? [] : [['data', longhornVolume.summary] as Fact, ...volumeFacts(longhornVolume)]),
   ]
-}
-
-function renderMembers({ nodes }: ZoneExplanation, { paint }: Style): string {
-  return renderTable(
-    ['NODE', 'ANSWER', 'WHY'],
-    nodes.map(({ node, mayGo, summary, blockedBy }) => [
-      node,
-      mayGo ? paint('green', 'free') : paint('red', 'blocked'),
-      blockedBy.length === 0 ? summary : `${summary} Waits for ${listText(blockedBy)}`,
-    ]),
-  )
-}
-
-function renderCopies({ copies, heldNodes }: VolumeExplanation, { paint }: Style): string {
-  const colours = { healthy: 'green', failed: 'red', building: 'yellow' } as const
-  return renderTable(
-    ['COPY', 'NODE', 'STATE', 'NODE MAY GO'],
-    copies.map(({ replica, node, state }) => [
-      replica,
-      node ?? '',
-      paint(colours[state], state),
-      node === undefined ? '' : heldNodes.includes(node) ? paint('red', 'no') : paint('green', 'yes'),
-    ]),
-  )
-}
-
-function renderPodsOnNodes(pods: readonly PodAnswer[], { paint }: Style): string {
-  return renderTable(
-    ['POD', 'NODE', 'ANSWER', 'WHY'],
-    pods.map(({ pod, node = '', verdict, explanation }) => [
-      pod,
-      node,
-      paint(verdictColours[verdict], verdictWords[verdict]),
-      explanation,
-    ]),
-  )
-}
-
-const verdictWords = { goes: 'goes', 'in-turn': 'queued', waits: 'waits', leaving: 'leaving', stays: 'stays' }
-const verdictColours = { goes: 'green', 'in-turn': 'green', waits: 'red', leaving: 'yellow', stays: 'dim' } as const
-
-function renderPods(pods: readonly PodAnswer[], { paint }: Style): string {
-  return renderTable(
-    ['POD', 'ANSWER', 'WHY'],
-    pods.map(({ pod, verdict, explanation }) => [
-      pod,
-      paint(verdictColours[verdict], verdictWords[verdict]),
-      explanation,
-    ]),
-  )
-}
-
-function renderCovered({ pods }: BudgetExplanation, { paint, now }: Style): string {
-  return renderTable(
-    ['POD', 'NODE', 'HEALTHY', 'STATE', 'FOR'],
-    pods.map(({ pod, node = '', isHealthy, says, since }) => [
-      pod,
-      node,
-      isHealthy ? paint('green', 'yes') : paint('red', 'no'),
-      says,
-      ageText(since, now) ?? '',
-    ]),
-  )
-}
-
-const flagMeanings: Partial<Record<DrainFlag, (pods: string) => string>> = {
-  '--delete-emptydir-data': (pods) => `what is in the emptyDir volumes of ${pods} is lost`,
-  '--force': (pods) => `no controller brings back ${pods}`,
-}
-
-function flagNotes(pods: readonly PodAnswer[]): string[] {
-  const lines = Object.entries(flagMeanings).flatMap(([flag, meaning]) => {
-    const names = pods.filter(({ needs }) => needs.includes(flag as DrainFlag)).map(({ pod }) => pod)
-    return names.length === 0 ? [] : [`${flag}: ${meaning(listText(names))}`]
-  })
-  return lines.length === 0 ? [] : [lines.join('\n')]
 }
 
 function forText(since: string | undefined, now: string): string {

@@ -31,7 +31,10 @@ export function createExplainCommand(ports: {
       { line: 'cofferdam explain pod/orders-0 -n shop', says: 'may this pod be evicted now?' },
       { line: 'cofferdam explain sts/shop/orders', says: 'may a pod of this workload be evicted now?' },
       { line: 'cofferdam explain pdb/shop/orders -o json', says: 'what holds this budget, for scripts' },
-      { line: 'cofferdam explain pvc/shop/data-orders-0', says: 'may what uses this claim be evicted, and where is its data?' },
+      {
+        line: 'cofferdam explain pvc/shop/data-orders-0',
+        says: 'may what uses this claim be evicted, and where is its data?',
+      },
       { line: 'cofferdam explain volume/pvc-1b7f', says: 'which nodes does this Longhorn volume hold?' },
       { line: 'cofferdam explain zone/a', says: 'which nodes of this zone may be drained now?' },
       { line: 'cofferdam explain machine/worker-1', says: 'may this machine be fenced now?' },

@@ -216,7 +216,9 @@ describe('status', () => {
     const { out } = await run('status')
     expect(out).toContain('Drains    1 under way, 1 blocked\n')
     expect(out).toContain('Locks     1 budget locked by owners, 1 key orphaned, 1 lock ignored\n')
-    expect(out).toMatch(/\nnode-1 +reboot-node-1 +Waiting +\d+s +pdb\/default\/orders \(AppLocked, ann@desk\)\n/)
+    expect(out).toMatch(
+      /\nnode-1 +reboot-node-1 +Waiting +\d+s *\n {2}blocked by pdb\/default\/orders \(AppLocked, ann@desk\)\n/,
+    )
     expect(out).toMatch(
       /\npdb\/default\/orders +locked +ann@desk +0s +2026-01-01T02:01:\d\dZ +has locked it: rebalancing\n/,
     )

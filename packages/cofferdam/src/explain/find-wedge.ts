@@ -1,6 +1,6 @@
 import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { covers } from '@cofferdam/kubernetes/api/disruption-rules.ts'
-import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
+
 import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
 import { isNodeChosen } from '@cofferdam/kubernetes/api/node-affinity.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
@@ -8,26 +8,10 @@ import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { isStorageBudget } from '../capabilities/ceph-drain/view/blocked-domain.ts'
 import { isQuorumBudget, osdOf } from '../capabilities/ceph-drain/view/storage-budget.ts'
 import type { Blocker } from '../shared/blocker.ts'
+import { waitsForClosedNode } from '../shared/closed-node.ts'
 import { explainPodHealth } from '../shared/pod-health.ts'
 import type { Reason } from '../shared/reasons.ts'
-import type { NodeExplanation } from './explanation.ts'
-
-/** Things that wait for each other in a circle: none of them ends by itself. */
-export interface Wedge {
-  /** Each waits for the next, and the last for the first. */
-  readonly circle: readonly WedgeLink[]
-  /** The least harmful way out, as a command. */
-  readonly wayOut: string
-  /** What that costs. */
-  readonly cost: string
-}
-
-export interface WedgeLink {
-  /** `node/worker-a1`, `pod/shop/orders-0`, `pdb/shop/orders` */
-  readonly object: string
-  /** What it waits for, after its name. */
-  readonly says: string
-}
+import type { NodeExplanation, Wedge } from './explanation.ts'
 
 export interface WedgeSnapshot {
   /** Every node that takes no new pods, and what `explain node` says of it. */
@@ -136,9 +120,7 @@ function backAgain(pods: readonly Pod[], who: string): Wait {
 
 /** A pod without a node waits for any closed node that it would accept; others refuse it for reasons of their own. */
 function placeWait(pod: Pod, { closed, pods }: WedgeSnapshot): Wait | undefined {
-  const scheduled = conditionOf(pod, 'PodScheduled')
-  if (pod.spec.nodeName || scheduled?.status !== 'False' || !scheduled.message?.includes('unschedulable'))
-    return undefined
+  if (!waitsForClosedNode(pod)) return undefined
   const places = closed
     .filter(({ node }) => isNodeChosen(node, pod.spec) && !avoids(pod, node.metadata.name, pods))
     .map(({ node }) => `node/${node.metadata.name}`)
