@@ -61,27 +61,6 @@ export function parseGuardedPod(pod: Pod): GuardedPod {
   }
 }
 
-const osdApp = 'rook-ceph-osd'
-/** They go after the OSDs beside them. */
-const followingApps = ['rook-ceph-mon', 'rook-ceph-mgr']
-
-/** Whose failure domains the eviction of this pod is about: its own, or those of the OSDs beside it; undefined: nobody's. */
-export function failureDomainsOf(
-  pod: GuardedPod,
-  podsOn: (nodeName: string) => readonly GuardedPod[],
-): readonly string[] | undefined {
-  const app = pod.labels['app'] ?? ''
-  if (app !== osdApp && !followingApps.includes(app)) return undefined
-  const isOsdBeside = ({ namespace, labels, isLeaving }: GuardedPod) =>
-    namespace === pod.namespace && labels['app'] === osdApp && !isLeaving
-  const osds = app === osdApp ? [pod] : podsOn(pod.nodeName).filter(isOsdBeside)
-  return [...new Set(osds.flatMap(({ labels }) => placesOf(labels)))].sort()
-}
-
-function placesOf(labels: Labels): string[] {
-  return Object.entries(labels).flatMap(([key, value]) => (key.startsWith('topology-location-') ? [value] : []))
-}
-
 export function parseGuardedBudget(budget: PodDisruptionBudget): GuardedBudget {
   const { name, namespace = '', uid = '' } = budget.metadata
   const selector = budget.spec.selector ?? undefined
