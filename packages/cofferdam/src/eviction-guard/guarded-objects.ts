@@ -1,11 +1,11 @@
 import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
-import { conditionOf, type KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { LabelSelector, Labels } from '@cofferdam/kubernetes/api/label-selector.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { type BreakGlass, breakGlassAnnotation, parseBreakGlass } from '../ledger/rules/break-glass.ts'
 import { type AnnotatedBudget, lockWritten } from '../shared/app-lock-annotation.ts'
+import { parseBudgetView } from '../shared/budget-view.ts'
 import { isClosedToPods } from '../shared/closed-node.ts'
-import { isExchangedBudget } from '../shared/exchanged-budget.ts'
 import type { NodeDisruption } from '../shared/kinds/node-disruption.ts'
 
 /** What the guard keeps of a pod; there are many. */
@@ -30,6 +30,8 @@ export interface GuardedBudget extends AnnotatedBudget {
   readonly selector: LabelSelector | undefined
   /** Put up and taken down while a failure domain of a Ceph cluster is away. */
   readonly isExchanged: boolean
+  /** Allows no disruption, and may be one of those that follow the health of storage. */
+  readonly mayHoldStorage: boolean
   /** Only Cofferdam's annotations. */
   readonly annotations: Readonly<Record<string, string>>
 }
@@ -62,10 +64,8 @@ export function parseGuardedPod(pod: Pod): GuardedPod {
 }
 
 export function parseGuardedBudget(budget: PodDisruptionBudget): GuardedBudget {
-  const { name, namespace = '', uid = '' } = budget.metadata
-  const selector = budget.spec.selector ?? undefined
-  const isExchanged = isExchangedBudget(budget)
-  return { namespace, name, uid, selector, isExchanged, annotations: ownAnnotations(budget), ...lockWritten(budget) }
+  const { namespace, name, uid, selector, isExchanged, mayHoldStorage, annotations } = parseBudgetView(budget)
+  return { namespace, name, uid, selector, isExchanged, mayHoldStorage, annotations, ...lockWritten(budget) }
 }
 
 export function parseGuardedNode(node: Node): GuardedNode {
@@ -75,10 +75,4 @@ export function parseGuardedNode(node: Node): GuardedNode {
 export function parseGuardedDisruption({ metadata }: NodeDisruption): GuardedDisruption {
   const { breakGlass } = parseBreakGlass(metadata.annotations?.[breakGlassAnnotation])
   return { requestId: metadata.uid ?? '', breakGlass }
-}
-
-function ownAnnotations({ metadata }: KubeObject): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(metadata.annotations ?? {}).filter(([key]) => key.startsWith('cofferdam.io/')),
-  )
 }

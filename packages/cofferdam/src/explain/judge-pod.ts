@@ -70,14 +70,6 @@ export function judgePod(
       takesFrom: undefined,
     }
   }
-  const elsewhere = cluster.elsewhereOf?.(pod, budgets)
-  if (elsewhere !== undefined) {
-    return {
-      answer: { ...answer('waits', 'OtherDomainDown', elsewhere.explanation), reason: elsewhere.reason },
-      blockers: [elsewhere],
-      takesFrom: undefined,
-    }
-  }
   const isLonghorns = budgets.every(isOverInstanceManager)
   // Longhorn's budget comes before one of ours over the same pod: both wait for the same, and Longhorn's goes later.
   const ordered = isLonghorns ? [...budgets].sort(longhornsFirst) : budgets
@@ -94,10 +86,19 @@ export function judgePod(
     const blocker = overlap(budgets, name)
     return { answer: answer('waits', 'BudgetOverlap', blocker.explanation), blockers: [blocker], takesFrom: undefined }
   }
-  if (conditionOf(pod, 'Ready')?.status !== 'True' && mayEvictUnready(budget)) {
+  const isUnready = conditionOf(pod, 'Ready')?.status !== 'True' && mayEvictUnready(budget)
+  const judged = cluster.judge(budget)
+  const elsewhere = isUnready || judged.blocker === undefined ? cluster.elsewhereOf?.(pod, budgets) : undefined
+  if (elsewhere !== undefined) {
+    return {
+      answer: { ...answer('waits', 'OtherDomainDown', elsewhere.explanation), reason: elsewhere.reason },
+      blockers: [elsewhere],
+      takesFrom: undefined,
+    }
+  }
+  if (isUnready) {
     return free('goes', 'PodNotCounted', `it is not ready, and budget ${budget.metadata.name} does not count on it`)
   }
-  const judged = cluster.judge(budget)
   const says = `budget ${budget.metadata.name}: ${whyOf(budget, judged)}`
   const verdict = judged.blocker === undefined ? 'goes' : 'waits'
   return {

@@ -27,7 +27,10 @@ export interface Scenario {
 }
 
 /** A cluster without life: an API server on a clock that stands still. */
-export function openScenario(seed = 1, options: Pick<ApiServerOptions, 'enforcesOwnerPermissions'> = {}): Scenario {
+export function openScenario(
+  seed = 1,
+  options: Pick<ApiServerOptions, 'enforcesOwnerPermissions' | 'callWebhook' | 'resolveWebhookService'> = {},
+): Scenario {
   const clock = new VirtualClock()
   const random = seededRandom(seed)
   const server = new ApiServer({ clock, random, ...options })
