@@ -25,7 +25,7 @@ export function createDrainMetrics(registry: Registry) {
   }
   new Gauge({
     name: 'cofferdam_disruptions',
-    help: 'NodeDisruptions, by phase and by the tool that they were made for; empty where somebody asked for them.',
+    help: 'NodeDisruptions, by phase and by the tool that they were made for; empty where a person asked for them.',
     labelNames: ['phase', 'tool'] as const,
     registers,
     collect() {
