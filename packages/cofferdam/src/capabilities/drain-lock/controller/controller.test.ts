@@ -54,12 +54,9 @@ describe('a request to reboot a node', () => {
     expect(await reasonsTold(fixture, 'NodeDisruption')).toEqual([
       'LocksAsked',
       'LocksPending',
-      'IntentWritten',
       'PodsLeaving',
-      'NodeMayGo',
       'NodeAway',
       'PodsRecovering',
-      'DisruptionCompleted',
     ])
     expect(await reasonsTold(fixture, 'Node')).toEqual(['IntentWritten', 'NodeMayGo', 'DisruptionCompleted'])
     const text = await fixture.metrics.registry.metrics()
