@@ -138,7 +138,7 @@ describe('the cluster log of Ceph', () => {
     expect(new Set(followed)).toEqual(new Set(['status', 'quorum_status']))
     expect(await statusText()).toContain('Ceph log: followed')
     expect(await fixture.metrics.registry.metrics()).toContain(
-      'cofferdam_ceph_log_followed_bool{cluster="rook-ceph/rook-ceph"} 1',
+      'cofferdam_ceph_log_followed{ceph_namespace="rook-ceph",ceph_cluster="rook-ceph"} 1',
     )
     fixture.ceph.controls.log.breakOff({ isRefused: true })
     await fixture.seconds(600)
@@ -158,7 +158,7 @@ describe('the cluster log of Ceph', () => {
     await fixture.seconds(10)
     expect(await statusText()).toContain('Ceph log: not followed: the cluster log: the log is not available')
     expect(await fixture.metrics.registry.metrics()).toContain(
-      'cofferdam_ceph_log_followed_bool{cluster="rook-ceph/rook-ceph"} 0',
+      'cofferdam_ceph_log_followed{ceph_namespace="rook-ceph",ceph_cluster="rook-ceph"} 0',
     )
     fixture.ceph.controls.failDisk(2)
     await fixture.until('the poll has seen it', () => elsewhere().length === 0, 62)

@@ -125,8 +125,12 @@ describe('somebody who may only update ConfigMaps in rook-ceph', () => {
     expect(explained).toContain('a state ConfigMap that can be written again')
     expect((await told()).filter((reason) => reason === 'RecordRefused')).toHaveLength(1)
     const metrics = await fixture.metrics.registry.metrics()
-    expect(metrics).toMatch(/cofferdam_ceph_record_refused_seconds\{cluster="rook-ceph\/rook-ceph"\} [1-9]/)
-    expect(metrics).toMatch(/cofferdam_ceph_decision_bool\{cluster="rook-ceph\/rook-ceph",reason="RecordRefused"\} 1/)
+    expect(metrics).toMatch(
+      /cofferdam_ceph_record_refused_seconds\{ceph_namespace="rook-ceph",ceph_cluster="rook-ceph"\} [1-9]/,
+    )
+    expect(metrics).toMatch(
+      /cofferdam_ceph_decision\{ceph_namespace="rook-ceph",ceph_cluster="rook-ceph",reason="RecordRefused"\} 1/,
+    )
   })
 
   it('locks the record, and an administrator unlocks it again: the drain that waited goes on by itself', async () => {

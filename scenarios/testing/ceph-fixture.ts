@@ -5,6 +5,7 @@ import type { CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
 import { observeCeph } from '@cofferdam/product/ceph/observe-ceph.ts'
 import { installOperator } from '@cofferdam/product/cli/demo/install-operator.ts'
 import { controllerNames } from '@cofferdam/product/operator/controller-names.ts'
+import { guardAt } from '@cofferdam/product/operator/guard.ts'
 import { createLog } from '@cofferdam/product/operator/log.ts'
 import { createMetrics, type Metrics } from '@cofferdam/product/operator/metrics.ts'
 import { type Operator, startOperator } from '@cofferdam/product/operator/operator.ts'
@@ -25,6 +26,7 @@ import { openScenario, type Scenario } from '@cofferdam/simulator/world/testing/
 import type { EvictionPace } from '@cofferdam/simulator/world/tools/kubectl-drain.ts'
 import { openLine } from './cut-line.ts'
 import { type Drain, daemonName, startDrain } from './drainer.ts'
+import { createGuardService } from './guard-service.ts'
 import { type Oracle, watchOver } from './oracle.ts'
 import { budgetText, recordCluster, recordCommands, recordHealth } from './recorder.ts'
 import { openTrace, type Trace } from './trace.ts'
@@ -83,8 +85,11 @@ export async function openCephFixture(
     seed = 1,
     alsoNamed = [],
     ignoredPools = [],
+    isGuarded = false,
   }: {
     readonly seed?: number
+    /** Whether the operator is an eviction guard too. */
+    readonly isGuarded?: boolean
     readonly alsoNamed?: readonly ClusterName[]
     /** Pools that the oracle lets lose their copies, as the administrator of the scenario says. */
     readonly ignoredPools?: readonly string[]
@@ -92,7 +97,10 @@ export async function openCephFixture(
 ): Promise<CephFixture> {
   const description = parseClusterFile(file, 'the scenario')
   const described = description.ceph as CephClusterDescription
-  const scenario = openScenario(seed)
+  const guard = createGuardService()
+  const scenario = openScenario(seed, {
+    ...(isGuarded && { callWebhook: guard.call, resolveWebhookService: () => guard.url }),
+  })
   const { server, api, clock, random, failures } = scenario
   const { pace } = description
   const world = startWorld({
@@ -153,6 +161,13 @@ export async function openCephFixture(
     }
   }
 
+  async function stopOperator(): Promise<void> {
+    const stopped = operator?.stop()
+    // A guard that ends is called for a moment longer.
+    await clock.advance(1)
+    await stopped
+  }
+
   const schedulable = (name: string, unschedulable: boolean) =>
     api.patch(nodes, { name }, { type: 'merge', body: { spec: { unschedulable: unschedulable || null } } })
 
@@ -188,6 +203,7 @@ export async function openCephFixture(
         },
       }
       const commands = cephLine.commands(line.commands(counted))
+      const listen = guard.listenFor(() => line.isCut)
       operator = startOperator({
         api: line.api(operatorApi),
         clock,
@@ -196,12 +212,13 @@ export async function openCephFixture(
         metrics,
         controllers: controllerNames.filter((name) => !without.includes(name)),
         dryRun: false,
+        ...(isGuarded && { guard: { ...guardAt({ port: 9443 }), lingerMs: 0, listen } }),
         ceph: () => commands,
         trust: { ...trustsAlone([described, ...alsoNamed]), ...(described.rook && { own: [] }) },
       })
     },
     async stopOperator() {
-      await operator?.stop()
+      await stopOperator()
       operator = undefined
     },
     get metrics() {
@@ -242,7 +259,7 @@ export async function openCephFixture(
       return Object.keys(flags).filter((bucket) => flags[bucket]?.includes('noout'))
     },
     async close() {
-      await operator?.stop()
+      await stopOperator()
       stopRecording()
       oracle.stop()
       rook?.stop()

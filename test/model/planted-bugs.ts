@@ -283,7 +283,15 @@ export const plantedBugs = {
   'the guard lets nobody through, not even the holder': {
     parts: {
       ...realParts,
-      decideEviction: () => ({ allowed: false, reason: 'EpochVoid', message: '', cause: '', holder: '' }),
+      decideEviction: () => ({
+        allowed: false,
+        reason: 'EpochVoid',
+        why: '',
+        ends: '',
+        message: '',
+        cause: '',
+        holder: '',
+      }),
     },
     bounds: { ...oneDrain, stays: { a: [false, false], b: [false, false] } },
   },

@@ -1,4 +1,5 @@
 import { Counter, type Registry } from 'prom-client'
+import { cephLabelNames, cephLabels } from '../shared/ceph-labels.ts'
 
 /** What a question to Ceph was about, and whether it was answered. */
 export interface CephQuestion {
@@ -15,24 +16,24 @@ export function createCephCounts(registry: Registry) {
   const questions = new Counter({
     name: 'cofferdam_ceph_questions_total',
     help: 'Requests to Ceph, by what they asked and whether they were answered.',
-    labelNames: ['cluster', 'question', 'result'] as const,
+    labelNames: [...cephLabelNames, 'question', 'result'] as const,
     registers,
   })
   const disagreements = new Counter({
     name: 'cofferdam_ceph_disagreements_total',
     help: "Times that Cofferdam's calculation and Ceph's ok-to-stop check differed.",
-    labelNames: ['cluster'] as const,
+    labelNames: cephLabelNames,
     registers,
   })
   const refusals = new Counter({
     name: 'cofferdam_ceph_refused_writes_total',
     help: 'Writes for a Ceph cluster that the Kubernetes API refused because a permission is missing.',
-    labelNames: ['cluster'] as const,
+    labelNames: cephLabelNames,
     registers,
   })
   return {
-    countQuestion: (question: CephQuestion) => questions.inc({ ...question }),
-    countDisagreement: (cluster: string) => disagreements.inc({ cluster }),
-    countRefusedWrite: (cluster: string) => refusals.inc({ cluster }),
+    countQuestion: ({ cluster, ...question }: CephQuestion) => questions.inc({ ...cephLabels(cluster), ...question }),
+    countDisagreement: (cluster: string) => disagreements.inc(cephLabels(cluster)),
+    countRefusedWrite: (cluster: string) => refusals.inc(cephLabels(cluster)),
   }
 }

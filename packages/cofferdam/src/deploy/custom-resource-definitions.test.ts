@@ -110,6 +110,6 @@ it('what kubectl shows of a request is what one looks for at night', () => {
   }[]
   const columns = requests?.spec.versions[0]?.additionalPrinterColumns ?? []
   const names = (isWide: boolean) => columns.filter((each) => (each.priority === 1) === isWide).map(({ name }) => name)
-  expect(names(false)).toEqual(['Node', 'Intent', 'Phase', 'Blocked By', 'Since'])
-  expect(names(true)).toEqual(['Requester', 'Held By', 'Way Out', 'Age'])
+  expect(names(false)).toEqual(['Node', 'Intent', 'Requester', 'Phase', 'Blocked By', 'Since', 'Age'])
+  expect(names(true)).toEqual(['Held By', 'Way Out'])
 })

@@ -30,13 +30,13 @@ export function buildCustomResourceDefinitions(): KubeObject[] {
       columns: [
         { name: 'Node', type: 'string', jsonPath: '.spec.nodeName' },
         { name: 'Intent', type: 'string', jsonPath: '.spec.intent' },
+        { name: 'Requester', type: 'string', jsonPath: '.spec.requester' },
         { name: 'Phase', type: 'string', jsonPath: '.status.phase' },
         { name: 'Blocked By', type: 'string', jsonPath: '.status.blockedBy[0].object' },
         { name: 'Since', type: 'date', jsonPath: '.status.phaseSince' },
-        { name: 'Requester', type: 'string', jsonPath: '.spec.requester', priority: 1 },
+        { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' },
         { name: 'Held By', type: 'string', jsonPath: '.status.blockedBy[0].holder', priority: 1 },
         { name: 'Way Out', type: 'string', jsonPath: '.status.blockedBy[0].wayOut', priority: 1 },
-        { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp', priority: 1 },
       ],
     }),
     buildDefinition({

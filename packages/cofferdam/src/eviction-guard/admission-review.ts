@@ -136,15 +136,15 @@ function removalOf({ uid, request, verb, metadata, podUid, isDryRun, pod }: Foun
   return { ok: true, uid, removal }
 }
 
-export type ReviewAnswer =
-  | { readonly allowed: true; readonly reason: Reason }
-  | {
-      readonly allowed: false
-      readonly reason: Reason
-      readonly message: string
-      /** What stands in the way: `pdb/shop/web`. */
-      readonly cause: string
-    }
+export type ReviewAnswer = { readonly allowed: true; readonly reason: Reason } | ReviewRefusal
+
+export interface ReviewRefusal {
+  readonly allowed: false
+  readonly reason: Reason
+  readonly message: string
+  /** What stands in the way: `pdb/shop/web`. */
+  readonly cause: string
+}
 
 /**
  * Writes the answer to a review.

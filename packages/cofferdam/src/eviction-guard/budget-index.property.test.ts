@@ -29,6 +29,7 @@ const budget: fc.Arbitrary<GuardedBudget> = fc.record({
   uid: fc.constant('u'),
   selector,
   isExchanged: fc.constant(false),
+  mayHoldStorage: fc.constant(false),
   annotations: fc.constant({}),
 })
 const change = fc.record({ budget, isGone: fc.boolean() })
@@ -39,6 +40,7 @@ const budgetOf = (name: string, chosen: LabelSelector): GuardedBudget => ({
   uid: name,
   selector: chosen,
   isExchanged: false,
+  mayHoldStorage: false,
   annotations: {},
 })
 

@@ -16,10 +16,15 @@ export interface CoveringBudgetsOptions {
   readonly trustedMs: number
 }
 
+export interface CoveringBudget extends EvictionBudget {
+  /** As far as our copy of it goes. */
+  readonly mayHoldStorage: boolean
+}
+
 /** The budgets that cover a pod, as far as they are known, with the locks of their owners. */
 export interface CoveringBudgets {
   /** `ledger`: where it is recorded since when they have been locked. While that is not known, what was known before counts. */
-  covering(pod: Pick<GuardedPod, 'namespace' | 'labels'>, ledger: Observed<Ledger>): Observed<readonly EvictionBudget[]>
+  covering(pod: Pick<GuardedPod, 'namespace' | 'labels'>, ledger: Observed<Ledger>): Observed<readonly CoveringBudget[]>
   stop(): void
 }
 
@@ -49,6 +54,7 @@ export function followBudgets({ view, clock, policy, trustedMs }: CoveringBudget
         found.value.map((budget) => ({
           ...referenceTo(budget),
           isExchanged: budget.isExchanged,
+          mayHoldStorage: budget.mayHoldStorage,
           appLock: locks.lockOf(budget, nowMs),
         })),
       )

@@ -30,6 +30,7 @@ const budget = (annotations: JsonObject = {}): GuardedBudget => ({
   uid: 'budget-1',
   selector: { matchLabels: { app: 'web' } },
   isExchanged: false,
+  mayHoldStorage: false,
   annotations: Object.fromEntries(Object.entries(annotations).map(([key, value]) => [key, JSON.stringify(value)])),
 })
 const locked = budget({ 'cofferdam.io/lock': lock })

@@ -5,11 +5,18 @@ import type { BreakGlass } from '../ledger/rules/break-glass.ts'
 import { decideEviction } from '../ledger/rules/decide-eviction.ts'
 import type { Ledger } from '../ledger/rules/ledger.ts'
 import { known, type Observed, unknown } from '../shared/observed.ts'
-import { decodeReview, encodeAnswer, type PodRemoval, type ReviewAnswer } from './admission-review.ts'
+import { failureDomainsOf } from '../shared/pod-failure-domains.ts'
+import {
+  decodeReview,
+  encodeAnswer,
+  type PodRemoval,
+  type ReviewAnswer,
+  type ReviewRefusal,
+} from './admission-review.ts'
 import type { AttemptPublisher } from './attempt-publisher.ts'
-import type { CoveringBudgets } from './covering-budgets.ts'
+import type { CoveringBudget, CoveringBudgets } from './covering-budgets.ts'
 import type { EvictionAttempts } from './eviction-attempts.ts'
-import { failureDomainsOf, type GuardedPod, parseGuardedPod } from './guarded-objects.ts'
+import { type GuardedPod, parseGuardedPod } from './guarded-objects.ts'
 import type { LedgerSource } from './ledger-source.ts'
 import { exemptionOf } from './removal-exemptions.ts'
 
@@ -34,6 +41,8 @@ export interface EvictionGuardOptions {
   readonly breakGlassOf: (requestId: string) => BreakGlass | undefined
   /** As whom the operator evicts. */
   readonly operatorUser: () => Observed<string>
+  /** Left out where nothing is known of storage. */
+  readonly explainStorage?: ExplainStorage
   readonly attempts: EvictionAttempts
   readonly publisher: Pick<AttemptPublisher, 'publish'>
   readonly report?: (outcome: GuardOutcome) => void
@@ -42,6 +51,17 @@ export interface EvictionGuardOptions {
   /** Whether deletions of pods are judged as evictions are. Default false. */
   readonly guardsDeletions?: boolean
 }
+
+/**
+ * Why the budgets of a pod refuse its eviction for the sake of storage. Undefined when they do not, or when that is not known in time:
+ * then the API server asks the budgets itself.
+ */
+export type ExplainStorage = (asked: {
+  readonly namespace: string
+  readonly name: string
+  /** Names of the budgets that cover it. */
+  readonly budgets: readonly string[]
+}) => Promise<ReviewRefusal | undefined>
 
 export interface GuardOutcome {
   readonly verdict: 'allowed' | 'refused' | 'malformed'
@@ -89,11 +109,13 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
     if (verb === 'evict' && !isDryRun && nodeName !== '') publisher.publish(attempts.note(nodeName, user))
     const token = parseEvictionToken(removal.annotations[evictionTokenAnnotation])
     const placed = pod.known && pod.value !== undefined ? known(withPlace(pod.value)) : pod
-    const judge = (seen: Observed<Ledger>) =>
-      decideEviction({
+    let covering: ReturnType<typeof budgetsOver> = known([])
+    const judge = (seen: Observed<Ledger>) => {
+      covering = budgetsOver(pod, seen)
+      return decideEviction({
         target: { namespace: removal.namespace, name: removal.name },
         pod: placed,
-        budgets: budgetsOver(pod, seen),
+        budgets: covering,
         ledger: seen,
         // After the ledger was waited for: a lock that ended meanwhile does not count.
         nowMs: clock.now(),
@@ -104,12 +126,29 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
         isStrict,
         dryRun: isDryRun,
       })
+    }
     const seen = ledger.current()
     const verdict = judge(seen instanceof Promise ? await seen : seen)
+    // The operator knows why, and a deletion asks no budget.
+    if (token === undefined && verb === 'evict') return (await storageRefusal(removal, verdict, covering)) ?? verdict
     if (verdict.allowed || token === undefined || verdict.reason === 'AppLocked') return verdict
     // Whoever shows a token has just written it down, and our copy may be from before.
     const latest = await ledger.renewed()
     return latest.known ? judge(latest) : verdict
+  }
+
+  /** What the budget is about to refuse is refused here, with the reason that the budget cannot give. */
+  async function storageRefusal(
+    { namespace, name }: PodRemoval,
+    { allowed, reason }: ReviewAnswer,
+    covering: Observed<readonly CoveringBudget[]>,
+  ): Promise<ReviewAnswer | undefined> {
+    // What is refused by the ledger has a better reason where the budget refuses it too.
+    const isAsked = allowed
+      ? reason === 'NothingHeld' || reason === 'HoldUnknown'
+      : reason === 'HeldTwice' || reason === 'OtherDomainDown'
+    if (!isAsked || !covering.known || !covering.value.some(({ mayHoldStorage }) => mayHoldStorage)) return undefined
+    return options.explainStorage?.({ namespace, name, budgets: covering.value.map((budget) => budget.name) })
   }
 
   function withPlace(pod: GuardedPod) {

@@ -1,11 +1,11 @@
 import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
-import { conditionOf, type KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { LabelSelector, Labels } from '@cofferdam/kubernetes/api/label-selector.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { type BreakGlass, breakGlassAnnotation, parseBreakGlass } from '../ledger/rules/break-glass.ts'
 import { type AnnotatedBudget, lockWritten } from '../shared/app-lock-annotation.ts'
+import { parseBudgetView } from '../shared/budget-view.ts'
 import { isClosedToPods } from '../shared/closed-node.ts'
-import { isExchangedBudget } from '../shared/exchanged-budget.ts'
 import type { NodeDisruption } from '../shared/kinds/node-disruption.ts'
 
 /** What the guard keeps of a pod; there are many. */
@@ -30,6 +30,8 @@ export interface GuardedBudget extends AnnotatedBudget {
   readonly selector: LabelSelector | undefined
   /** Put up and taken down while a failure domain of a Ceph cluster is away. */
   readonly isExchanged: boolean
+  /** Allows no disruption, and may be one of those that follow the health of storage. */
+  readonly mayHoldStorage: boolean
   /** Only Cofferdam's annotations. */
   readonly annotations: Readonly<Record<string, string>>
 }
@@ -61,32 +63,9 @@ export function parseGuardedPod(pod: Pod): GuardedPod {
   }
 }
 
-const osdApp = 'rook-ceph-osd'
-/** They go after the OSDs beside them. */
-const followingApps = ['rook-ceph-mon', 'rook-ceph-mgr']
-
-/** Whose failure domains the eviction of this pod is about: its own, or those of the OSDs beside it; undefined: nobody's. */
-export function failureDomainsOf(
-  pod: GuardedPod,
-  podsOn: (nodeName: string) => readonly GuardedPod[],
-): readonly string[] | undefined {
-  const app = pod.labels['app'] ?? ''
-  if (app !== osdApp && !followingApps.includes(app)) return undefined
-  const isOsdBeside = ({ namespace, labels, isLeaving }: GuardedPod) =>
-    namespace === pod.namespace && labels['app'] === osdApp && !isLeaving
-  const osds = app === osdApp ? [pod] : podsOn(pod.nodeName).filter(isOsdBeside)
-  return [...new Set(osds.flatMap(({ labels }) => placesOf(labels)))].sort()
-}
-
-function placesOf(labels: Labels): string[] {
-  return Object.entries(labels).flatMap(([key, value]) => (key.startsWith('topology-location-') ? [value] : []))
-}
-
 export function parseGuardedBudget(budget: PodDisruptionBudget): GuardedBudget {
-  const { name, namespace = '', uid = '' } = budget.metadata
-  const selector = budget.spec.selector ?? undefined
-  const isExchanged = isExchangedBudget(budget)
-  return { namespace, name, uid, selector, isExchanged, annotations: ownAnnotations(budget), ...lockWritten(budget) }
+  const { namespace, name, uid, selector, isExchanged, mayHoldStorage, annotations } = parseBudgetView(budget)
+  return { namespace, name, uid, selector, isExchanged, mayHoldStorage, annotations, ...lockWritten(budget) }
 }
 
 export function parseGuardedNode(node: Node): GuardedNode {
@@ -96,10 +75,4 @@ export function parseGuardedNode(node: Node): GuardedNode {
 export function parseGuardedDisruption({ metadata }: NodeDisruption): GuardedDisruption {
   const { breakGlass } = parseBreakGlass(metadata.annotations?.[breakGlassAnnotation])
   return { requestId: metadata.uid ?? '', breakGlass }
-}
-
-function ownAnnotations({ metadata }: KubeObject): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(metadata.annotations ?? {}).filter(([key]) => key.startsWith('cofferdam.io/')),
-  )
 }

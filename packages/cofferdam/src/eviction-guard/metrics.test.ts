@@ -14,8 +14,8 @@ it('counts reviews by verdict, and refusals by reason', async () => {
     'cofferdam_guard_reviews_total{verdict="allowed"} 1',
     'cofferdam_guard_reviews_total{verdict="refused"} 1',
     'cofferdam_guard_refusals_total{reason="AppLocked"} 1',
-    'cofferdam_guard_review_seconds_bucket{le="0.0005"} 1',
-    'cofferdam_guard_review_seconds_bucket{le="0.1"} 2',
-    'cofferdam_guard_review_seconds_count 2',
+    'cofferdam_guard_review_duration_seconds_bucket{le="0.0005"} 1',
+    'cofferdam_guard_review_duration_seconds_bucket{le="0.1"} 2',
+    'cofferdam_guard_review_duration_seconds_count 2',
   ])
 })

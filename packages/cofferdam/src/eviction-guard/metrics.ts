@@ -23,7 +23,7 @@ export function createGuardMetrics(registry: Registry) {
     registers,
   })
   const seconds = new Histogram({
-    name: 'cofferdam_guard_review_seconds',
+    name: 'cofferdam_guard_review_duration_seconds',
     help: 'Time the guard took for one review.',
     buckets: [0.0005, 0.001, 0.005, 0.025, 0.1, 0.5, 1, 3],
     registers,

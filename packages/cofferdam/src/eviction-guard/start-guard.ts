@@ -13,7 +13,7 @@ import { followCertificate } from './certificate-source.ts'
 import { followBudgets } from './covering-budgets.ts'
 import { guardSecret } from './domain/guard-secret.ts'
 import { EvictionAttempts } from './eviction-attempts.ts'
-import { createEvictionGuard, type GuardOutcome } from './eviction-guard.ts'
+import { createEvictionGuard, type ExplainStorage, type GuardOutcome } from './eviction-guard.ts'
 import { type GuardLimits, type GuardServer, type GuardServerOptions, startGuardServer } from './guard-server.ts'
 import type { GuardedBudget, GuardedDisruption, GuardedNode, GuardedPod } from './guarded-objects.ts'
 import { createLedgerSource } from './ledger-source.ts'
@@ -33,6 +33,7 @@ export interface GuardOptions {
     readonly disruptions: WatchView<GuardedDisruption>
   }
   readonly policy: AppLockPolicy
+  readonly explainStorage?: ExplainStorage
   readonly host: string
   /** 0 takes any free port. */
   readonly port: number
@@ -87,6 +88,7 @@ export function startGuard(options: GuardOptions): RunningGuard {
     attempts: new EvictionAttempts({ clock }),
     publisher,
     trustedMs,
+    ...(options.explainStorage === undefined ? {} : { explainStorage: options.explainStorage }),
     ...(options.report === undefined ? {} : { report: options.report }),
     ...(options.guardsDeletions === undefined ? {} : { guardsDeletions: options.guardsDeletions }),
   })

@@ -1,22 +1,16 @@
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
-import { stayAnswers } from '../capabilities/drain-lock/view/explain-stay.ts'
 import { explainHolds } from '../capabilities/drain-lock/view/hold-view.ts'
 import { mergeBlockers } from '../shared/merge-blockers.ts'
 import type { PodExplanation } from './explanation.ts'
-import { judgeBudget } from './judge-budget.ts'
-import { judgePod } from './judge-pod.ts'
+import type { PodJudgement } from './judge-pod.ts'
+import { judgePods } from './judge-pods.ts'
 import type { GuardSnapshot } from './snapshot.ts'
 
 /** May this pod be evicted now, and if not, what stands in its way? */
 export function explainPod({ pod, ...cluster }: GuardSnapshot & { readonly pod: Pod }): PodExplanation {
-  const { budgets, pods, storage, longhorn, holds } = cluster
-  const judged = judgePod(pod, {
-    budgets,
-    storage,
-    judge: (budget) => judgeBudget({ budget, pods, storage, ...(longhorn && { longhorn }), ...(holds && { holds }) }),
-    stayOf: stayAnswers(cluster.rehearsal),
-  })
+  const { holds } = cluster
+  const [judged] = judgePods([pod], cluster) as [PodJudgement]
   const keys = judged.answer.budgets.map((name) => `pdb/${name}`)
   const blockers = mergeBlockers(judged.blockers)
   return {

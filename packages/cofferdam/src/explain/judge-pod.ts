@@ -29,6 +29,8 @@ export function judgePod(
     readonly budgets: readonly PodDisruptionBudget[]
     readonly storage: readonly StorageView[]
     readonly judge: (budget: PodDisruptionBudget) => BudgetJudgement
+    /** What the eviction guard says of it beside its budgets; left out where no guard is asked. */
+    readonly elsewhereOf?: (pod: Pod, budgets: readonly PodDisruptionBudget[]) => Blocker | undefined
     readonly stayOf?: StayOf
   },
 ): PodJudgement {
@@ -68,8 +70,10 @@ export function judgePod(
       takesFrom: undefined,
     }
   }
+  const isLonghorns = budgets.every(isOverInstanceManager)
   // Longhorn's budget comes before one of ours over the same pod: both wait for the same, and Longhorn's goes later.
-  const [budget, second] = budgets.every(isOverInstanceManager) ? [...budgets].sort(longhornsFirst) : budgets
+  const ordered = isLonghorns ? [...budgets].sort(longhornsFirst) : budgets
+  const [budget, second] = isLonghorns ? heldFirst(ordered, cluster.judge) : ordered
   if (budget === undefined) {
     const isAway = isReleased(pod, cluster.storage)
     return free(
@@ -78,14 +82,23 @@ export function judgePod(
       isAway ? 'no budget holds it: its failure domain may be away' : 'no budget covers it',
     )
   }
-  if (second !== undefined && !isOverInstanceManager(second)) {
+  if (second !== undefined && (!isLonghorns || cluster.judge(budget).blocker === undefined)) {
     const blocker = overlap(budgets, name)
     return { answer: answer('waits', 'BudgetOverlap', blocker.explanation), blockers: [blocker], takesFrom: undefined }
   }
-  if (conditionOf(pod, 'Ready')?.status !== 'True' && mayEvictUnready(budget)) {
+  const isUnready = conditionOf(pod, 'Ready')?.status !== 'True' && mayEvictUnready(budget)
+  const judged = cluster.judge(budget)
+  const elsewhere = isUnready || judged.blocker === undefined ? cluster.elsewhereOf?.(pod, budgets) : undefined
+  if (elsewhere !== undefined) {
+    return {
+      answer: { ...answer('waits', 'OtherDomainDown', elsewhere.explanation), reason: elsewhere.reason },
+      blockers: [elsewhere],
+      takesFrom: undefined,
+    }
+  }
+  if (isUnready) {
     return free('goes', 'PodNotCounted', `it is not ready, and budget ${budget.metadata.name} does not count on it`)
   }
-  const judged = cluster.judge(budget)
   const says = `budget ${budget.metadata.name}: ${whyOf(budget, judged)}`
   const verdict = judged.blocker === undefined ? 'goes' : 'waits'
   return {
@@ -93,6 +106,16 @@ export function judgePod(
     blockers: blockersOf(judged).map((blocker) => ({ ...blocker, waiting: [`pod/${name}`] })),
     takesFrom: judged.blocker === undefined ? budget : undefined,
   }
+}
+
+/** Under two budgets a pod stays for as long as one of them holds it. */
+function heldFirst(
+  budgets: readonly PodDisruptionBudget[],
+  judge: (budget: PodDisruptionBudget) => BudgetJudgement,
+): readonly PodDisruptionBudget[] {
+  if (budgets.length < 2) return budgets
+  const held = budgets.filter((budget) => judge(budget).blocker !== undefined)
+  return [...held, ...budgets.filter((budget) => !held.includes(budget))]
 }
 
 function longhornsFirst(left: PodDisruptionBudget, right: PodDisruptionBudget): number {

@@ -3,6 +3,7 @@ import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { stayAnswers } from '../capabilities/drain-lock/view/explain-stay.ts'
 import { compareText } from '../shared/last-writer.ts'
 import { type BudgetJudgement, judgeBudget } from './judge-budget.ts'
+import { elsewhereBlockers } from './judge-elsewhere.ts'
 import { judgePod, type PodJudgement } from './judge-pod.ts'
 import type { GuardSnapshot } from './snapshot.ts'
 
@@ -18,7 +19,8 @@ export function judgePods(asked: readonly Pod[], snapshot: GuardSnapshot): PodJu
     judgements.set(budget, judged)
     return judged
   }
+  const elsewhereOf = elsewhereBlockers(snapshot)
   return asked
     .toSorted((a, b) => compareText(a.metadata.name, b.metadata.name))
-    .map((pod) => judgePod(pod, { budgets, storage, judge, stayOf }))
+    .map((pod) => judgePod(pod, { budgets, storage, judge, elsewhereOf, stayOf }))
 }

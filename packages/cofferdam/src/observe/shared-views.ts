@@ -50,7 +50,10 @@ export function openSharedViews({ informers, log }: { readonly informers: Inform
       informers.open('pods', {
         type: pods,
         project: (pod) => ({ ...parsePodOnNode(pod), ...parseGuardedPod(pod), ...parseHostedPod(pod) }),
-        indexes: { node: (pod) => [pod.nodeName] },
+        indexes: {
+          node: (pod) => [pod.nodeName],
+          ceph: ({ namespace, labels }) => (labels['app']?.startsWith('rook-ceph-') ? [namespace] : []),
+        },
       }),
     ),
     /** Of Karpenter, which most clusters do not have. */

@@ -36,7 +36,7 @@ export function buildControllers(
   const makers: Record<string, () => Controller> = {}
   for (const { controllers, open } of options.metrics.installed) {
     if (!controllers.some(({ name }) => ports.runs(name))) continue
-    const opened = open(ports)
+    const opened = open({ ...ports, informers: informers.usedBy(controllers.map(({ name }) => name)) })
     if (opened.answers !== undefined) answers.push(opened.answers)
     Object.assign(makers, opened.controllers)
   }

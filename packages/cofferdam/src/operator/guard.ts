@@ -1,12 +1,19 @@
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { WatchInformers } from '@cofferdam/kubernetes/informers/watch-informers.ts'
+import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { HealthCheck } from '@cofferdam/kubernetes/runtime/health.ts'
 import { startStopwatch } from '@cofferdam/kubernetes/runtime/real-clock.ts'
+import { watchStorage } from '../capabilities/ceph-drain/observe/watch-storage.ts'
+import { watchLonghorn } from '../capabilities/longhorn-drain/observe/watch-longhorn.ts'
 import { guardService } from '../deploy/guard-manifests.ts'
 import type { GuardAddress } from '../eviction-guard/domain/webhook-configuration.ts'
 import { type GuardOptions, startGuard } from '../eviction-guard/start-guard.ts'
 import type { AppLockPolicy } from '../ledger/rules/app-lock.ts'
-import { openSharedViews } from '../observe/shared-views.ts'
+import { observeOperator } from '../observe/observe-operator.ts'
+import { openSharedViews, type SharedViews } from '../observe/shared-views.ts'
+import { createStorageExplainer } from '../observe/storage-explainer.ts'
+import { attendanceOf } from '../shared/attendance.ts'
+import { type CephTrust, trustsNone } from '../shared/ceph-trust/named-clusters.ts'
 import { informerPorts, type ViewPorts } from './informer-ports.ts'
 import { errorText } from './log.ts'
 import type { Metrics } from './metrics.ts'
@@ -45,6 +52,11 @@ export interface GuardPorts extends ViewPorts {
   readonly api: KubeApi
   readonly metrics: Metrics
   readonly policy: AppLockPolicy
+  /** Those that run in this process while it leads. */
+  readonly controllers: readonly string[]
+  readonly trust?: CephTrust
+  /** Where it is seen whether an operator leads. */
+  readonly lease?: { readonly namespace: string }
 }
 
 /** The guard of this process and the views it needs: they live as long as the process, whoever leads. */
@@ -53,6 +65,8 @@ export function startGuarding(ports: GuardPorts, wiring: GuardWiring) {
   const { host, port, lingerMs = 0, listen, guardsDeletions = false } = wiring
   const informers = new WatchInformers(informerPorts(ports))
   const views = openSharedViews({ informers, log })
+  const onError = (error: unknown) =>
+    log.warn({ error: errorText(error) }, 'the eviction guard had a problem and continues')
   const guard = startGuard({
     api,
     clock,
@@ -70,8 +84,9 @@ export function startGuarding(ports: GuardPorts, wiring: GuardWiring) {
       ledger: views.parsedLedger(),
       disruptions: views.disruptions(),
     },
+    explainStorage: createStorageExplainer({ ...explainerPorts(ports, informers, views), onError }),
     report: (outcome) => metrics.guard.count(outcome),
-    onError: (error) => log.warn({ error: errorText(error) }, 'the eviction guard had a problem and continues'),
+    onError,
   })
   const health: HealthCheck = {
     name: 'guard',
@@ -98,5 +113,24 @@ export function startGuarding(ports: GuardPorts, wiring: GuardWiring) {
       await guard.stop()
       informers.stop()
     },
+  }
+}
+
+/** What is said of storage needs the rights of the controllers that manage it, so it is said where these run. */
+function explainerPorts(ports: GuardPorts, informers: WatchInformers, views: SharedViews) {
+  const { api, clock, log, controllers, trust = trustsNone, lease } = ports
+  const attendance = async (signal: AbortSignal) => {
+    if (lease === undefined) return {}
+    const question = { api, leaseNamespace: lease.namespace, now: timestamp(clock), signal }
+    return attendanceOf(await observeOperator(question, []))
+  }
+  return {
+    api,
+    clock,
+    pods: views.pods(),
+    ...(controllers.includes('ceph-drain') && { storageIn: watchStorage({ api, clock, trust, attendance }) }),
+    ...(controllers.includes('longhorn-drain') && {
+      longhorn: watchLonghorn({ informers, clock, log, views, attendance }),
+    }),
   }
 }

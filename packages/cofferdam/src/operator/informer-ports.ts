@@ -18,5 +18,18 @@ export function informerPorts({ api, clock, random, log }: ViewPorts): WatchInfo
     clock,
     random,
     onError: (error) => log.warn({ error: errorText(error) }, 'a watch was interrupted and is restarted'),
+    onUnreadable: ({ view, users, error }) =>
+      log.warn({ view, controllers: users, error: errorText(error) }, unreadableText(view, users)),
+    onReadable: ({ view, users }) =>
+      log.info({ view, controllers: users }, `${view} can be read again: ${needs(users)} it again`),
   }
+}
+
+function unreadableText(view: string, users: readonly string[]): string {
+  const what = users.length === 0 ? 'what needs it' : users.join(', ')
+  return `${view} cannot be read: ${what} does nothing that depends on it. Grant the right (deploy/) or install the kind; it is tried again, and not reported again before it can be read`
+}
+
+function needs(users: readonly string[]): string {
+  return users.length === 0 ? 'what needs it uses' : `${users.join(', ')} ${users.length === 1 ? 'uses' : 'use'}`
 }

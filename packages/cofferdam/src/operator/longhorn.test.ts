@@ -35,13 +35,17 @@ it('figures follow a drain from its beginning to its end', async () => {
   await fixture.cordon('node-1')
   await fixture.seconds(2)
   expect(await figures()).toEqual(
-    expect.arrayContaining(['node_held{node="node-1"} 1', `bytes_left{node="node-1"} ${2 ** 29}`, 'problems 0']),
+    expect.arrayContaining([
+      'node_held{longhorn_node="node-1"} 1',
+      `remaining_bytes{longhorn_node="node-1"} ${2 ** 29}`,
+      'problems 0',
+    ]),
   )
-  await fixture.until(async () => (await figures()).includes('node_held{node="node-1"} 0'))
+  await fixture.until(async () => (await figures()).includes('node_held{longhorn_node="node-1"} 0'))
   await fixture.seconds(5)
   expect(await figures()).toEqual(
     expect.arrayContaining([
-      'bytes_left{node="node-1"} 0',
+      'remaining_bytes{longhorn_node="node-1"} 0',
       expect.stringMatching(/^budgets_total\{verb="delete"\} [1-9]/),
     ]),
   )

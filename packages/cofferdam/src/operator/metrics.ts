@@ -1,5 +1,6 @@
 import type { Outcome } from '@cofferdam/kubernetes/runtime/controller.ts'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
+import packageFile from '../../../../package.json' with { type: 'json' }
 import { createCephCounts } from '../ceph/ceph-metrics.ts'
 import { createGuardMetrics } from '../eviction-guard/metrics.ts'
 import { capabilities, type OperatorCapability } from './capabilities.ts'
@@ -17,6 +18,12 @@ export function createMetrics(list: readonly OperatorCapability[] = capabilities
   const registry = new Registry()
   const registers = [registry]
   let live: LiveFigures = { queueKeys: () => ({}), cacheAgeSeconds: () => ({}) }
+  new Gauge({
+    name: 'cofferdam_build_info',
+    help: 'Always 1: the version of Cofferdam that runs, and the Node.js below it, in its labels.',
+    labelNames: ['version', 'nodejs'] as const,
+    registers,
+  }).set({ version: packageFile.version, nodejs: process.versions.node }, 1)
   const reconciles = new Counter({
     name: 'cofferdam_reconciles_total',
     help: 'Reconciles, by controller and result.',
@@ -24,7 +31,7 @@ export function createMetrics(list: readonly OperatorCapability[] = capabilities
     registers,
   })
   const reconcileSeconds = new Histogram({
-    name: 'cofferdam_reconcile_seconds',
+    name: 'cofferdam_reconcile_duration_seconds',
     help: 'Time spent on one reconcile, by controller.',
     labelNames: ['controller'] as const,
     buckets: [0.001, 0.01, 0.1, 1, 10, 60],
@@ -41,7 +48,7 @@ export function createMetrics(list: readonly OperatorCapability[] = capabilities
     },
   })
   const leading = new Gauge({
-    name: 'cofferdam_leader_bool',
+    name: 'cofferdam_leader',
     help: '1 while this process leads, 0 while it is on standby.',
     registers,
   })

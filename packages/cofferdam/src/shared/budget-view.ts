@@ -3,6 +3,7 @@ import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { type AnnotatedBudget, lockWritten } from './app-lock-annotation.ts'
 import { isExchangedBudget } from './exchanged-budget.ts'
 import type { BudgetReference } from './object-references.ts'
+import { mayFollowStorage } from './storage-budget-names.ts'
 
 /** What is kept of a budget, whoever reads it. */
 export interface BudgetView extends BudgetReference, Pick<AnnotatedBudget, 'lockWrittenMs'> {
@@ -11,6 +12,8 @@ export interface BudgetView extends BudgetReference, Pick<AnnotatedBudget, 'lock
   readonly disruptionsAllowed: number
   /** Put up and taken down while a failure domain of a Ceph cluster is away. */
   readonly isExchanged: boolean
+  /** Allows no disruption, and may be one of those that follow the health of storage. */
+  readonly mayHoldStorage: boolean
   /** Uid of its controller; empty where it has none. */
   readonly ownerUid: string
   /** Absent: it covers no pod. */
@@ -31,6 +34,7 @@ export function parseBudgetView(budget: PodDisruptionBudget): BudgetView {
     disruptionsAllowed: status?.disruptionsAllowed ?? 0,
     selector: spec.selector ?? undefined,
     isExchanged: isExchangedBudget({ metadata }),
+    mayHoldStorage: mayFollowStorage(budget) && (status?.disruptionsAllowed ?? 0) === 0,
     ownerUid: metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid ?? '',
     annotations: Object.fromEntries(own),
     ...lockWritten(budget),

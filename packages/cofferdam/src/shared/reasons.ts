@@ -213,3 +213,8 @@ export const reasons = {
 } as const satisfies Record<string, string>
 
 export type Reason = keyof typeof reasons
+
+/** Records may carry reasons of a newer version. */
+export function isReason(word: string): word is Reason {
+  return Object.hasOwn(reasons, word)
+}

@@ -29,6 +29,8 @@ export interface WatchCacheOptions<T extends KubeObject, V> {
   /** Shares its watch with others that read the same; by default it has one of its own. */
   readonly watches?: SharedWatches
   readonly onChange?: (change: ViewChange<NoInfer<V>>) => void
+  /** The server was heard, and what it said is in. */
+  readonly onHeard?: () => void
   /** Called for every interruption and of every listener that throws; the cache goes on. */
   readonly onError?: (error: unknown) => void
 }
@@ -108,6 +110,7 @@ export function createWatchCache<T extends KubeObject, V = T>(options: WatchCach
     onError: report,
     onHeard() {
       heardAt = clock.now()
+      options.onHeard?.()
       for (const waiter of waiters) if (waiter.isMet()) waiter.resolve()
     },
   })

@@ -8,6 +8,7 @@ import type { CephTrust } from '../../shared/ceph-trust/named-clusters.ts'
 import type { DisruptionLedger } from '../../shared/kinds/disruption-ledger.ts'
 import { policyName } from '../../shared/kinds/disruption-policy.ts'
 import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
+import { madeForLabel } from '../../shared/made-for.ts'
 import { known } from '../../shared/observed.ts'
 import { once } from '../../shared/once.ts'
 import type { Capability, OpenCapability } from '../capability.ts'
@@ -79,7 +80,11 @@ function open(ports: Ports, metrics: ReturnType<typeof createDrainMetrics>): Ope
         const [disruptions, ledgers] = [views.disruptions(), views.ledgers()]
         const [nodes, policies] = [views.nodes(), views.policies()]
         metrics.showLive({
-          disruptions: () => [...disruptions.list()].map(({ status }) => status?.phase ?? 'Pending'),
+          disruptions: () =>
+            [...disruptions.list()].map(({ metadata, status }) => ({
+              phase: status?.phase ?? 'Pending',
+              tool: metadata.labels?.[madeForLabel] ?? '',
+            })),
           ledgerEntries: () =>
             [...ledgers.list()].flatMap(({ status }) => (status?.entries ?? []).map(({ state }) => state)),
         })

@@ -3,6 +3,8 @@ import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
 import type { Capability } from '../capability.ts'
 import type { CommonPorts } from '../ports.ts'
 import { createMachineConfig, machineConfigRights } from './controller.ts'
+import { isPausedByUs } from './domain/parse-pool.ts'
+import { createMachineConfigMetrics } from './metrics.ts'
 import { openMachineConfigViews } from './observe.ts'
 
 interface Ports extends CommonPorts {
@@ -14,18 +16,16 @@ export const machineConfig = {
   summary:
     "Makes a request for each node that OpenShift's Machine Config Operator drains, and pauses pools that allow it while requests stand for their nodes.",
   controllers: [{ name: 'machine-config', rights: machineConfigRights }],
-  install:
-    () =>
-    ({ api, clock, events, informers, log, views }) => ({
+  install(registry) {
+    const metrics = createMachineConfigMetrics(registry)
+    return ({ api, clock, events, informers, log, views }) => ({
       controllers: {
-        'machine-config': () =>
-          createMachineConfig({
-            api,
-            clock,
-            events: events.scoped(),
-            log,
-            views: openMachineConfigViews(informers, views.disruptions()),
-          }),
+        'machine-config'() {
+          const opened = openMachineConfigViews(informers, views.disruptions())
+          metrics.showLive(() => [...opened.pools.list()].filter(isPausedByUs).length)
+          return createMachineConfig({ api, clock, events: events.scoped(), log, views: opened })
+        },
       },
-    }),
+    })
+  },
 } as const satisfies Capability<Ports>

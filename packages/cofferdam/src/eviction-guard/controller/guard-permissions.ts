@@ -6,7 +6,7 @@ export const evictionGuardPermissions: readonly Permission[] = [
   { group: '', resource: 'pods', verbs: ['get', 'list', 'watch'] },
   // To note on a node that somebody tries to empty it.
   { group: '', resource: 'nodes', verbs: ['list', 'watch', 'patch'] },
-  { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['list', 'watch'] },
+  { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['get', 'list', 'watch'] },
   { group: 'cofferdam.io', resource: 'disruptionledgers', verbs: ['get', 'list', 'watch'] },
   { group: 'cofferdam.io', resource: 'nodedisruptions', verbs: ['list', 'watch'] },
   { group: '', resource: 'secrets', namespace: guardSecret.namespace, names: [guardSecret.name], verbs: ['get'] },

@@ -262,5 +262,5 @@ describe('what a drain prints', () => {
         holder: 'unknown',
       },
     ],
-  ])('%s', (_sentence, given, then) => expect(decideEviction({ ...calm, ...given })).toEqual(then))
+  ])('%s', (_sentence, given, then) => expect(decideEviction({ ...calm, ...given })).toMatchObject(then))
 })

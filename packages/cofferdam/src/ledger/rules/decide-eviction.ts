@@ -54,19 +54,25 @@ export interface EvictionToken {
   readonly epoch: number
 }
 
-export type EvictionVerdict =
-  | { readonly allowed: true; readonly reason: Reason }
-  | {
-      readonly allowed: false
-      readonly reason: Reason
-      /** One sentence; drains print it. */
-      readonly message: string
-      /** What stands in the way, by key. */
-      readonly cause: string
-      readonly holder: string
-      /** RFC 3339; absent when the end is not known. */
-      readonly until?: string
-    }
+export type EvictionVerdict = { readonly allowed: true; readonly reason: Reason } | EvictionRefusal
+
+export interface EvictionRefusal {
+  readonly allowed: false
+  readonly reason: Reason
+  /** Who holds it, why and since when. */
+  readonly why: string
+  /** What ends it. */
+  readonly ends: string
+  /** Both as one sentence; drains print it. */
+  readonly message: string
+  /** What stands in the way, by key. */
+  readonly cause: string
+  readonly holder: string
+  /** RFC 3339; absent when it is not known. */
+  readonly since?: string
+  /** RFC 3339; absent when the end is not known. */
+  readonly until?: string
+}
 
 const allow = (reason: Reason): EvictionVerdict => ({ allowed: true, reason })
 
@@ -148,19 +154,32 @@ function mayBreakGlass(snapshot: EvictionSnapshot): boolean {
   return ledger.known && isInForce(ledger.value, token) && whyTokenIsWorthless(snapshot) === undefined
 }
 
+/** The words of every refusal: who holds it and why, then what ends it. */
+function refuse({ target }: EvictionSnapshot, refusal: Omit<EvictionRefusal, 'allowed' | 'message'>): EvictionRefusal {
+  return { allowed: false, ...refusal, message: mustStayText(target, refusal) }
+}
+
+/** One sentence about a pod that may not be evicted now. */
+export function mustStayText(
+  { namespace, name }: EvictionSnapshot['target'],
+  { why, ends }: Pick<EvictionRefusal, 'why' | 'ends'>,
+): string {
+  return `Pod ${namespace}/${name} must stay: ${why}; ${ends}.`
+}
+
 function refuseAppLocked(snapshot: EvictionSnapshot, budget: EvictionBudget, lock: AppLock): EvictionVerdict {
   const until = rfc3339(lock.untilMs)
   const name = `${budget.namespace}/${budget.name}`
   const worthless = snapshot.breakGlass === undefined ? undefined : whyTokenIsWorthless(snapshot)
   const ignored = worthless === undefined ? '' : `; the eviction token is ignored: ${worthless}`
-  return {
-    allowed: false,
+  return refuse(snapshot, {
     reason: 'AppLocked',
-    message: `${podText(snapshot)} must stay: ${lock.holder} locked budget ${name} until ${until} (${lock.reason}); it may go then, or when annotation ${appLockAnnotation} is removed${ignored}.`,
+    why: `${lock.holder} locked budget ${name} until ${until} (${lock.reason})`,
+    ends: `it may go then, or when annotation ${appLockAnnotation} is removed${ignored}`,
     cause: budgetKey(budget),
     holder: lock.holder,
     until,
-  }
+  })
 }
 
 /** The API server would answer 500, at which drains give up for good; what is temporary must be answered as such. */
@@ -168,50 +187,51 @@ function refuseExchanged(snapshot: EvictionSnapshot, budgets: readonly EvictionB
   const names = budgets.map(({ name }) => name).join(' and ')
   const { namespace, name } = snapshot.target
   const isHeld = budgets.some((budget) => budget.name.startsWith(holdPrefix))
-  const why = isHeld
-    ? `: budgets ${names} hold it until what its node has of Longhorn may go (cofferdam explain pod/${namespace}/${name})`
-    : ` for a few seconds: its budgets ${names} are being exchanged`
-  return {
-    allowed: false,
+  return refuse(snapshot, {
     reason: isHeld ? 'HeldTwice' : 'BudgetsExchanged',
-    message: `${podText(snapshot)} must stay${why}; drains retry by themselves.`,
+    why: isHeld
+      ? `budgets ${names} hold it until what its node has of Longhorn may go (cofferdam explain pod/${namespace}/${name})`
+      : `its budgets ${names} are being exchanged, which takes a few seconds`,
+    ends: 'drains retry by themselves',
     cause: budgetKey(budgets[0] as EvictionBudget),
     holder: 'the cofferdam operator',
-  }
+  })
 }
 
 function refuseHeld(snapshot: EvictionSnapshot, { key, holder, since, state }: LedgerEntry): EvictionVerdict {
-  const wayOut =
-    state === 'Orphaned'
-      ? 'its holder is gone; it is released when what the holder started has ended'
-      : 'it is released when that node is back and the pods that stayed on it are ready'
-  return {
-    allowed: false,
+  return refuse(snapshot, {
     reason: 'HeldByRequest',
-    message: `${podText(snapshot)} must stay: ${holder} holds ${key} since ${since}, for pods that stay on another node while it reboots; ${wayOut}.`,
+    why: `${holder} holds ${key} since ${since}, for pods that stay on another node while it reboots`,
+    ends:
+      state === 'Orphaned'
+        ? 'its holder is gone; it is released when what the holder started has ended'
+        : 'it is released when that node is back and the pods that stayed on it are ready',
     cause: key,
     holder,
-  }
+    since,
+  })
 }
 
 function refuseElsewhere(snapshot: EvictionSnapshot, { key, scope, holder, since }: LedgerEntry): EvictionVerdict {
-  return {
-    allowed: false,
+  return refuse(snapshot, {
     reason: 'OtherDomainDown',
-    message: `${podText(snapshot)} must stay: failure domain ${scope} of ${key} is away since ${since} (${holder}); its own may follow when that is back and all data is clean, and drains retry by themselves.`,
+    why: `failure domain ${scope} of ${key} is away or being drained since ${since} (${holder})`,
+    ends: 'its own may follow when that is back and all data is clean, and drains retry by themselves',
     cause: key,
     holder,
-  }
+    since,
+  })
 }
 
 function refuseToken(snapshot: EvictionSnapshot, { key, holder, since }: LedgerEntry, why: string): EvictionVerdict {
-  return {
-    allowed: false,
+  return refuse(snapshot, {
     reason: 'TokenIgnored',
-    message: `${podText(snapshot)} must stay: ${holder} holds ${key} since ${since}, and the eviction token is ignored: ${why}; it is released when that request has ended.`,
+    why: `${holder} holds ${key} since ${since}, and the eviction token is ignored: ${why}`,
+    ends: 'it is released when that request has ended',
     cause: key,
     holder,
-  }
+    since,
+  })
 }
 
 function refuseVoidToken(snapshot: EvictionSnapshot, { requestId, epoch }: EvictionToken): EvictionVerdict {
@@ -224,27 +244,23 @@ function refuseVoidToken(snapshot: EvictionSnapshot, { requestId, epoch }: Evict
       : now.epoch === epoch
         ? `which ${holder} holds since ${now.since} and has not started`
         : `which ${holder} has taken over since under epoch ${now.epoch}`
-  return {
-    allowed: false,
+  return refuse(snapshot, {
     reason: 'EpochVoid',
-    message: `${podText(snapshot)} must stay: it was asked for under epoch ${epoch} of request ${requestId}, ${instead}; the holder of the request has to read it again.`,
+    why: `it was asked for under epoch ${epoch} of request ${requestId}, ${instead}`,
+    ends: 'the holder of the request has to read it again',
     cause: now?.key ?? 'disruptionledger/cluster',
     holder,
-  }
+  })
 }
 
 function withoutKnowing(snapshot: EvictionSnapshot, why: string): EvictionVerdict {
   if (!snapshot.isStrict) return allow('HoldUnknown')
   const { namespace } = snapshot.target
-  return {
-    allowed: false,
+  return refuse(snapshot, {
     reason: 'HoldUnknown',
-    message: `${podText(snapshot)} must stay: budgets of namespace ${namespace} are locked, and whether this one is cannot be known at the moment (${why}); drains retry by themselves.`,
+    why: `budgets of namespace ${namespace} are locked, and whether this one is cannot be known at the moment (${why})`,
+    ends: 'drains retry by themselves',
     cause: `namespace/${namespace}`,
     holder: 'unknown',
-  }
-}
-
-function podText({ target: { namespace, name } }: EvictionSnapshot): string {
-  return `Pod ${namespace}/${name}`
+  })
 }

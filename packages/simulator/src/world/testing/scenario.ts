@@ -29,7 +29,10 @@ export interface Scenario {
 /** A cluster without life: an API server on a clock that stands still. */
 export function openScenario(
   seed = 1,
-  options: Pick<ApiServerOptions, 'enforcesOwnerPermissions' | 'optionalField'> = {},
+  options: Pick<
+    ApiServerOptions,
+    'enforcesOwnerPermissions' | 'optionalField' | 'callWebhook' | 'resolveWebhookService'
+  > = {},
 ): Scenario {
   const clock = new VirtualClock()
   const random = seededRandom(seed)

@@ -39,7 +39,7 @@ import type { StorageTurns } from './storage-turns.ts'
 export interface PerformPorts {
   readonly api: Pick<KubeApi, 'get' | 'create' | 'update' | 'delete'>
   readonly clock: Clock
-  readonly budgets: Pick<WatchView<PodDisruptionBudget>, 'whenSeen'>
+  readonly budgets: Pick<WatchView<PodDisruptionBudget>, 'get' | 'whenSeen'>
   readonly ceph: Pick<CephPorts, 'askOkToStop' | 'applyNoout' | 'reader'>
   readonly reports: Pick<CephReports, 'countRefusedWrite'>
   readonly reporter: CephDrainReporter
@@ -290,7 +290,9 @@ export class CephDrainPerformer {
   async #report(step: ReportDecided): Promise<StepOutcome> {
     const { key, cluster } = this.#pass
     if (step.isRecordForbidden) this.#ports.reports.countRefusedWrite(key)
-    await this.#ports.reporter.report({ ...step, key, cluster })
+    const { namespace } = this.#id()
+    const budgetOf = (name: string) => this.#ports.budgets.get({ namespace, name })
+    await this.#ports.reporter.report({ ...step, key, cluster, budgetOf })
     return this.#done(step)
   }
 }

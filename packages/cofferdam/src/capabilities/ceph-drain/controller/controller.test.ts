@@ -152,6 +152,26 @@ describe('a drain', () => {
   })
 })
 
+describe('a budget that blocks', () => {
+  it('says why in kubectl describe pdb, once for each change of the answer, however long the drain lasts', async () => {
+    const fixture = await openGuarded()
+    expect(await fixture.told('PodDisruptionBudget')).toEqual([])
+    const drained = drainNode(fixture, 'node-x')
+    await fixture.seconds(75)
+    await drained
+    const told = await fixture.told('PodDisruptionBudget')
+    expect(told.filter((each) => each.startsWith('rook-ceph-osd-zone-'))).toEqual([
+      'rook-ceph-osd-zone-y: OtherDomainDown',
+      'rook-ceph-osd-zone-z: OtherDomainDown',
+    ])
+    fixture.written.length = 0
+    await fixture.seconds(1_800)
+    expect(await fixture.told('PodDisruptionBudget')).toEqual(told)
+    expect(fixture.written.filter((write) => write.includes('events') || write.includes('budgets'))).toEqual([])
+    await fixture.close()
+  })
+})
+
 describe('an idle cluster', () => {
   it('costs no write and at most one question to Ceph a minute, over two hours', async () => {
     const fixture = await openGuarded()

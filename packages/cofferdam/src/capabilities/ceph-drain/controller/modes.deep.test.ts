@@ -80,7 +80,7 @@ describe('who has the budgets', () => {
     await fixture.seconds(30)
     expect(await fixture.budgets()).toEqual([])
     const text = await fixture.metrics.registry.metrics()
-    expect(text).not.toContain('cofferdam_ceph_decision_bool{')
+    expect(text).not.toContain('cofferdam_ceph_decision{')
     fixture.asked.length = 0
     await fixture.seconds(600)
     expect(fixture.asked).toEqual([])
@@ -115,7 +115,7 @@ describe('settings and rights that are wrong', () => {
     await fixture.seconds(60)
     expect(await fixture.told()).toEqual(['Warning RightsMissing'])
     expect(await fixture.metrics.registry.metrics()).toMatch(
-      /cofferdam_ceph_refused_writes_total\{cluster="rook-ceph\/rook-ceph"\} [1-9]/,
+      /cofferdam_ceph_refused_writes_total\{ceph_namespace="rook-ceph",ceph_cluster="rook-ceph"\} [1-9]/,
     )
     isAllowed = true
     await fixture.seconds(300)

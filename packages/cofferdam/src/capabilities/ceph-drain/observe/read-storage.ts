@@ -1,7 +1,9 @@
 import type { ConfigMap } from '@cofferdam/kubernetes/api/core.ts'
+import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { configMaps } from '@cofferdam/kubernetes/api/resources.ts'
 import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { attendanceOf } from '../../../shared/attendance.ts'
 import { isNamed, nameOf } from '../../../shared/ceph-trust/named-clusters.ts'
 import type { StorageView } from '../../../shared/storage-view.ts'
@@ -21,17 +23,7 @@ export async function readStorage(
   const named = here.filter((cluster) => isNamed(trust, nameOf(cluster)))
   const unnamed = here.filter((cluster) => !named.includes(cluster)).map(viewUnnamedStorage)
   const found = await Promise.all(
-    named.map(async (cluster) => {
-      const { namespace = '' } = cluster.metadata
-      const [record, observed] = await Promise.all(
-        [recordName, observedName].map((name) =>
-          ifAllowed(`configmap ${namespace}/${name}`, notSeen, () =>
-            api.get<ConfigMap>(configMaps, { namespace, name }, { signal }),
-          ),
-        ),
-      )
-      return { cluster, record, observed }
-    }),
+    named.map(async (cluster) => ({ cluster, ...(await readRecords({ api, signal }, cluster, notSeen)) })),
   )
   const isAnyRecorded = found.some(({ record, observed }) => (observed ?? record) !== undefined)
   const attendance = isAnyRecorded ? attendanceOf(await read.operator()) : {}
@@ -42,4 +34,20 @@ export async function readStorage(
     return view
   })
   return [...storage, ...unnamed]
+}
+
+/** The ConfigMaps in which the operator records what it decided about a Ceph cluster. */
+export async function readRecords(
+  { api, signal }: Pick<ReadPorts, 'signal'> & { readonly api: Pick<KubeApi, 'get'> },
+  { metadata: { namespace = '' } }: Pick<CephCluster, 'metadata'>,
+  notSeen: string[],
+): Promise<{ readonly record: ConfigMap | undefined; readonly observed: ConfigMap | undefined }> {
+  const [record, observed] = await Promise.all(
+    [recordName, observedName].map((name) =>
+      ifAllowed(`configmap ${namespace}/${name}`, notSeen, () =>
+        api.get<ConfigMap>(configMaps, { namespace, name }, { signal }),
+      ),
+    ),
+  )
+  return { record, observed }
 }

@@ -1,10 +1,12 @@
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import type { EventSubject } from '@cofferdam/kubernetes/runtime/build-event.ts'
 import type { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
 import type { ClusterReports } from '../../../ceph/cluster-reports.ts'
 import { RefusedWrites } from '../../../ceph/refused-writes.ts'
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import { problemsText } from '../../../shared/record-limits.ts'
+import { budgetReasons } from '../domain/budget-reasons.ts'
 import type { CephDrainDecision } from '../domain/decision.ts'
 import type { RecordedOwnership } from '../domain/drain-record.ts'
 
@@ -40,7 +42,12 @@ export interface DrainReport {
   readonly isWarning: boolean
   /** The reason that was written down before, by this process or the one before it. */
   readonly recordedReason: string | undefined
+  /** A budget as it stands; undefined while it is not in view. */
+  readonly budgetOf: (name: string) => EventSubject | undefined
 }
+
+/** Events about the budgets of a cluster. */
+const budgetsOf = (key: string) => `${key} budgets`
 
 /** Records what changed since it was last recorded, and nothing else. */
 export class CephDrainReporter {
@@ -81,6 +88,18 @@ export class CephDrainReporter {
     const topic = { group: key, slot: 'decision', state: JSON.stringify([reason, openDomains]) }
     if (reason === recordedReason) this.#events.assume(topic)
     await this.#events.record(cluster, { type: isWarning ? 'Warning' : 'Normal', reason, note: explanation }, topic)
+    await this.#events.recordAll(
+      budgetsOf(key),
+      (ownership.mode === 'manage' ? budgetReasons(decision) : []).map(({ budget, ...why }) => ({
+        slot: budget,
+        // Without the text, which changes while data moves.
+        state: why.reason,
+        about: report.budgetOf(budget),
+        type: 'Normal',
+        reason: why.reason,
+        note: `No OSD of this budget may be evicted: ${why.explanation}`,
+      })),
+    )
     const isIgnored = ({ reason: word }: ObjectProblem) => word === 'PoolsIgnored'
     await this.#reportProblems(key, cluster, {
       reason: 'ObjectsUnusable',
@@ -120,6 +139,7 @@ export class CephDrainReporter {
 
   forget(key: string): void {
     this.#events.forget(key)
+    this.#events.forget(budgetsOf(key))
     this.#alarmed.delete(key)
     this.#refused.forget(key)
     this.#reports.forget(key)

@@ -87,7 +87,7 @@ export interface CephFixture extends Scenario {
   /** What is on record while Rook's own operator has the budgets. */
   observed(): Promise<ConfigMap>
   /** Reasons of our events about the cluster, oldest first. */
-  told(): Promise<string[]>
+  told(about?: string): Promise<string[]>
   patchCluster(body: Parameters<KubeApi['patch']>[2]['body']): Promise<void>
   close(): Promise<void>
 }
@@ -182,12 +182,14 @@ export async function openCephFixture(
     },
     record: () => api.get(configMaps, { namespace, name: 'rook-ceph-pdbstatemap' }),
     observed: () => api.get(configMaps, { namespace, name: 'cofferdam-ceph-drain' }),
-    async told() {
+    async told(about = 'CephCluster') {
       const { items } = await api.list(events, { namespace })
       return items
-        .filter(({ source }) => source?.component === 'cofferdam')
+        .filter(({ source, involvedObject }) => source?.component === 'cofferdam' && involvedObject.kind === about)
         .sort((a, b) => Number(a.metadata.resourceVersion) - Number(b.metadata.resourceVersion))
-        .map(({ type, reason }: Event) => `${type} ${reason}`)
+        .map(({ type, reason, involvedObject }: Event) =>
+          about === 'CephCluster' ? `${type} ${reason}` : `${involvedObject.name}: ${reason}`,
+        )
     },
     async patchCluster(body) {
       await api.patch(cephClusters, clusterKey, { type: 'merge', body } as Parameters<KubeApi['patch']>[2])

@@ -11,7 +11,7 @@ import { parseDrainState } from '../domain/state-map.ts'
 import { blockedType } from './blocked-domain.ts'
 
 /** A cluster that the operator's administrator has not named: whatever is written there, it holds nothing back. */
-export function viewUnnamedStorage({ metadata }: CephCluster): StorageView {
+export function viewUnnamedStorage({ metadata }: Pick<CephCluster, 'metadata'>): StorageView {
   const reason: Reason = 'ClusterNotNamed'
   return {
     ...nameOf({ metadata }),
@@ -33,7 +33,7 @@ export function viewRecordedStorage({
   budgets,
   attendance,
 }: {
-  readonly cluster: CephCluster
+  readonly cluster: Pick<CephCluster, 'metadata'>
   /** Rook's state map, which is ours where we have the budgets. */
   readonly record: ConfigMap | undefined
   /** What we wrote down while another operator has the budgets. */

@@ -2,10 +2,17 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 
 /** Read when they are asked for. */
 export interface LiveDrainFigures {
-  /** The phase of every request that there is. */
-  disruptions(): readonly string[]
+  /** Of every request that there is its phase, and the tool that it was made for; empty where somebody asked for it. */
+  disruptions(): readonly { readonly phase: string; readonly tool: string }[]
   /** The state of every key that is held. */
   ledgerEntries(): readonly string[]
+}
+
+const tools = ['kured', 'machine-config', 'machine-deletion', 'node-maintenance']
+
+/** Everybody may write the label of a request: what is no tool of ours must not become a series of its own. */
+function toolLabel(tool: string): string {
+  return tool === '' || tools.includes(tool) ? tool : 'other'
 }
 
 /** How disruptions of nodes go. */
@@ -18,11 +25,12 @@ export function createDrainMetrics(registry: Registry) {
   }
   new Gauge({
     name: 'cofferdam_disruptions',
-    help: 'NodeDisruptions, by phase.',
-    labelNames: ['phase'] as const,
+    help: 'NodeDisruptions, by phase and by the tool that they were made for; empty where a person asked for them.',
+    labelNames: ['phase', 'tool'] as const,
     registers,
     collect() {
-      tally(this, 'phase', live.disruptions())
+      this.reset()
+      for (const { phase, tool } of live.disruptions()) this.inc({ phase, tool: toolLabel(tool) })
     },
   })
   new Gauge({

@@ -27,7 +27,7 @@ const warnings: ReadonlySet<Reason> = new Set([
   'RightsMissing',
 ])
 
-/** Events that belong on the node too. */
+/** What happens to the node is recorded there, and nowhere else: the record of the request has it in its conditions. */
 const aboutNode: ReadonlySet<Reason> = new Set([
   'BreakGlass',
   'DeadlinePassed',
@@ -60,9 +60,10 @@ export class DisruptionReporter {
     if (!this.#events.isChange({ group: id, state: reason })) return
     if (!this.#events.isChange({ group: id, slot: reason, state: reason, againAfterMs: notAgainMs })) return
     const event = { type: warnings.has(reason) ? 'Warning' : 'Normal', reason, note: explanation } as const
-    await this.#events.record(object, event, foundNew)
-    if (node === undefined || !aboutNode.has(reason)) return
-    const about = { apiVersion: 'v1', kind: 'Node', metadata: { name: node.name, uid: node.uid } }
+    const isAboutNode = node !== undefined && aboutNode.has(reason)
+    const about = isAboutNode
+      ? { apiVersion: 'v1', kind: 'Node', metadata: { name: node.name, uid: node.uid } }
+      : object
     await this.#events.record(about, event, foundNew)
   }
 

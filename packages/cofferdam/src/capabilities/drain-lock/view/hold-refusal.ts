@@ -1,22 +1,30 @@
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { decideEviction } from '../../../ledger/rules/decide-eviction.ts'
+import { decideEviction, type EvictionPod, type EvictionVerdict } from '../../../ledger/rules/decide-eviction.ts'
 import { budgetKey } from '../../../ledger/rules/keys.ts'
+import { isExchangedBudget } from '../../../shared/exchanged-budget.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import type { Refusal } from '../../../shared/refusal.ts'
 import { disruptedUntilMs } from '../domain/budget-hold.ts'
 import { explainHolds, type HoldView } from './hold-view.ts'
 
-/** Why the eviction guard would refuse a pod of this budget to any drain; undefined when it would not. */
-export function holdRefusal({ metadata, status }: PodDisruptionBudget, view: HoldView): Refusal | undefined {
-  const { namespace = '', name, uid = '' } = metadata
-  const key = budgetKey({ namespace, name })
-  const pod = { namespace, name: 'of any name', uid: '' }
-  const verdict = decideEviction({
+/** What the eviction guard answers to any drain that evicts the pod: the same decision, on the same ledger and locks. */
+export function guardVerdict(
+  pod: EvictionPod,
+  budgets: readonly PodDisruptionBudget[],
+  view: Pick<HoldView, 'nowMs' | 'ledger' | 'appLocks'>,
+): EvictionVerdict {
+  return decideEviction({
     nowMs: view.nowMs,
     target: pod,
-    pod: known({ ...pod, nodeName: '', isLeaving: false, isCounted: true }),
-    budgets: known([{ namespace, name, uid, appLock: view.appLocks.get(key)?.lock }]),
+    pod: known(pod),
+    budgets: known(
+      budgets.map(({ metadata }) => {
+        const { namespace = '', name, uid = '' } = metadata
+        const { lock } = view.appLocks.get(budgetKey({ namespace, name })) ?? {}
+        return { namespace, name, uid, appLock: lock, isExchanged: isExchangedBudget({ metadata }) }
+      }),
+    ),
     ledger: view.ledger,
     token: undefined,
     asker: '',
@@ -25,6 +33,15 @@ export function holdRefusal({ metadata, status }: PodDisruptionBudget, view: Hol
     isStrict: false,
     dryRun: true,
   })
+}
+
+/** Why the eviction guard would refuse a pod of this budget to any drain; undefined when it would not. */
+export function holdRefusal(budget: PodDisruptionBudget, view: HoldView): Refusal | undefined {
+  const { metadata, status } = budget
+  const { namespace = '', name } = metadata
+  const key = budgetKey({ namespace, name })
+  const pod = { namespace, name: 'of any name', uid: '', nodeName: '', isLeaving: false, isCounted: true }
+  const verdict = guardVerdict(pod, [budget], view)
   if (verdict.allowed) return undefined
   const { reason, holder } = verdict
   const isAppLock = reason === 'AppLocked'

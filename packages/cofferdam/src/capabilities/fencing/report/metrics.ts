@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
+import { cephLabelNames } from '../../../shared/ceph-labels.ts'
 import type { FencingDecision } from '../domain/decision.ts'
 import { heldNodes } from '../domain/held-nodes.ts'
 import type { FencingSnapshot } from '../domain/snapshot.ts'
@@ -6,7 +7,7 @@ import type { FencingSnapshot } from '../domain/snapshot.ts'
 /** Which machines may be fenced, as the last decision left it. */
 export function createFencingMetrics(registry: Registry) {
   const registers = [registry]
-  const labelNames = ['namespace', 'cluster'] as const
+  const labelNames = cephLabelNames
   const allowed = new Gauge({
     name: 'cofferdam_fencing_allowed',
     help: 'Machines with OSDs of a Ceph cluster that may be fenced now: 0 or 1.',
@@ -61,13 +62,11 @@ export function createFencingMetrics(registry: Registry) {
       const { clusters, fences } = decision
       allowed.reset()
       underWay.reset()
-      for (const { namespace, name: cluster, uid, budget } of clusters) {
+      for (const { namespace, name, uid, budget } of clusters) {
         if (budget === undefined) continue
-        allowed.set({ namespace, cluster }, budget.status.disruptionsAllowed)
-        underWay.set(
-          { namespace, cluster },
-          fences.filter((fence) => fence.cluster.uid === uid && !fence.isOver).length,
-        )
+        const labels = { ceph_namespace: namespace, ceph_cluster: name }
+        allowed.set(labels, budget.status.disruptionsAllowed)
+        underWay.set(labels, fences.filter((fence) => fence.cluster.uid === uid && !fence.isOver).length)
       }
       held.set(heldNodes(decision, seen).length)
       planned.set(decision.outages.filter(({ isOver }) => !isOver).length)

@@ -1,10 +1,10 @@
 import { longhornNodes, longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
-import { attendanceOf } from '../../../shared/attendance.ts'
+import { type Attendance, attendanceOf } from '../../../shared/attendance.ts'
 import type { ReadPorts } from '../../ports.ts'
 import { parseLonghorn } from '../domain/parse-longhorn.ts'
 import { type LonghornView, viewLonghorn } from '../view/longhorn-view.ts'
 import { viewSeveralLonghorns } from '../view/several-longhorns.ts'
-import { observeLonghorn, unreadViews } from './observe.ts'
+import { type LonghornViews, observeLonghorn, unreadViews } from './observe.ts'
 import { type LonghornViewPorts, openLonghornViews } from './views.ts'
 
 export interface LonghornReadPorts extends ReadPorts, Pick<LonghornViewPorts, 'views'> {}
@@ -23,6 +23,18 @@ export async function readLonghorn(read: LonghornReadPorts): Promise<LonghornVie
   if ([...nodes.list(), ...settings.list()].length === 0) return undefined
   const views = openLonghornViews(read)
   await informers.settled()
+  return viewOfLonghorn(views, { clock, notSeen, attendance: async () => attendanceOf(await read.operator()) })
+}
+
+/** What the drain policy makes of what these views have. Undefined where there is no Longhorn, or not all of it can be read. */
+export async function viewOfLonghorn(
+  views: LonghornViews,
+  {
+    clock,
+    notSeen,
+    attendance,
+  }: Pick<LonghornReadPorts, 'clock' | 'notSeen'> & { readonly attendance: () => Promise<Attendance> },
+): Promise<LonghornView | undefined> {
   if (unreadViews(views).length > 0) return undefined
   const found = observeLonghorn(views, clock.now())
   if (!found.known) {
@@ -31,5 +43,5 @@ export async function readLonghorn(read: LonghornReadPorts): Promise<LonghornVie
   }
   if (found.value.nodes.length === 0) return undefined
   const snapshot = parseLonghorn(found.value)
-  return viewLonghorn(snapshot, snapshot.settings.mode === 'observe' ? {} : attendanceOf(await read.operator()))
+  return viewLonghorn(snapshot, snapshot.settings.mode === 'observe' ? {} : await attendance())
 }

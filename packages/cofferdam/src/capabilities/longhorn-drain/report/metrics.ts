@@ -13,13 +13,13 @@ export function createLonghornMetrics(registry: Registry) {
   const held = new Gauge({
     name: 'cofferdam_longhorn_node_held',
     help: '1 while something of Longhorn holds a node that is cordoned or drained, 0 once it may go.',
-    labelNames: ['node'] as const,
+    labelNames: ['longhorn_node'] as const,
     registers,
   })
   const bytesLeft = new Gauge({
-    name: 'cofferdam_longhorn_bytes_left',
+    name: 'cofferdam_longhorn_remaining_bytes',
     help: 'Bytes that have to be copied before the replicas that leave a node have gone.',
-    labelNames: ['node'] as const,
+    labelNames: ['longhorn_node'] as const,
     registers,
   })
   const problems = new Gauge({
@@ -47,8 +47,8 @@ export function createLonghornMetrics(registry: Registry) {
       held.reset()
       bytesLeft.reset()
       for (const { node, isHeld, bytesLeft: left } of figures.nodes) {
-        held.set({ node }, isHeld ? 1 : 0)
-        bytesLeft.set({ node }, left)
+        held.set({ longhorn_node: node }, isHeld ? 1 : 0)
+        bytesLeft.set({ longhorn_node: node }, left)
       }
       problems.set(figures.problems)
     },

@@ -73,3 +73,8 @@ function isRequirement(requirement: Json): boolean {
   const { key, operator, values = [] } = requirement
   return typeof key === 'string' && operators.includes(operator ?? null) && Array.isArray(values)
 }
+
+/** Whether the pause of the pool is ours. */
+export function isPausedByUs({ isPaused, mark }: Pick<PoolView, 'isPaused' | 'mark'>): boolean {
+  return isPaused && mark.is === 'paused'
+}

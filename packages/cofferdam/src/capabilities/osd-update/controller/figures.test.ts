@@ -15,7 +15,8 @@ async function figures(): Promise<string[]> {
   return text.split('\n').filter((line) => line.startsWith('cofferdam_osd_update_'))
 }
 
-const of = (name: string, labels = '') => `cofferdam_osd_update_${name}{cluster="rook-ceph/rook-ceph"${labels}}`
+const of = (name: string, labels = '') =>
+  `cofferdam_osd_update_${name}{ceph_namespace="rook-ceph",ceph_cluster="rook-ceph"${labels}}`
 
 it('an update is seen in the figures while it lasts, and they go with the cluster but for what was counted', async () => {
   fixture = await openOsdUpdateFixture()
@@ -37,9 +38,9 @@ it('an update is seen in the figures while it lasts, and they go with the cluste
       `${of('osds', ',state="failed"')} 0`,
       `${of('rounds_left')} 0`,
       `${of('rounds_lower_bound')} 0`,
-      `${of('left_seconds')} 0`,
-      `${of('frozen_bool')} 0`,
-      `${of('checks_off_bool')} 0`,
+      `${of('remaining_seconds')} 0`,
+      `${of('frozen')} 0`,
+      `${of('checks_off')} 0`,
       counted,
     ].sort(),
   )

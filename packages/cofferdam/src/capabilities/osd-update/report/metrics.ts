@@ -1,4 +1,5 @@
 import { Counter, Gauge, type Registry } from 'prom-client'
+import { cephLabelNames, cephLabels } from '../../../shared/ceph-labels.ts'
 import type { DisagreeingSource, OsdGrowthFigures, OsdUpdateFigures } from '../domain/update-figures.ts'
 
 const osdStates = ['done', 'running', 'waiting', 'blocked', 'failed'] as const
@@ -7,24 +8,24 @@ const placeStates = ['awaited', 'failed', 'unusable'] as const
 /** What becomes of updates of OSDs, and of new ones. */
 export function createOsdUpdateMetrics(registry: Registry) {
   const registers = [registry]
-  const labelNames = ['cluster'] as const
+  const labelNames = cephLabelNames
   const gauge = (name: string, help: string) => new Gauge({ name, help, labelNames, registers })
   const counter = (name: string, help: string) => new Counter({ name, help, labelNames, registers })
   const osds = new Gauge({
     name: 'cofferdam_osd_update_osds',
     help: 'OSDs of a Ceph cluster by how far their update is.',
-    labelNames: ['cluster', 'state'] as const,
+    labelNames: [...cephLabelNames, 'state'] as const,
     registers,
   })
   const roundsLeft = gauge('cofferdam_osd_update_rounds_left', 'Rounds until every OSD is updated, as planned last.')
   const lowerBound = gauge('cofferdam_osd_update_rounds_lower_bound', 'The fewest rounds that any plan could have.')
   const secondsLeft = gauge(
-    'cofferdam_osd_update_left_seconds',
+    'cofferdam_osd_update_remaining_seconds',
     'Time until every OSD is updated, at the pace so far; absent while it is not known.',
   )
-  const frozen = gauge('cofferdam_osd_update_frozen_bool', '1 while an OSD that did not come back stops the update.')
+  const frozen = gauge('cofferdam_osd_update_frozen', '1 while an OSD that did not come back stops the update.')
   const checksOff = gauge(
-    'cofferdam_osd_update_checks_off_bool',
+    'cofferdam_osd_update_checks_off',
     '1 while skipUpgradeChecks or continueUpgradeAfterChecksEvenIfNotHealthy of the CephCluster overrides the checks.',
   )
   const overrides = counter(
@@ -39,42 +40,43 @@ export function createOsdUpdateMetrics(registry: Registry) {
   const disagreements = new Counter({
     name: 'cofferdam_osd_update_disagreements_total',
     help: 'Times that a batch was dropped because one of its two checks refused it, by check.',
-    labelNames: ['cluster', 'source'] as const,
+    labelNames: [...cephLabelNames, 'source'] as const,
     registers,
   })
   const places = new Gauge({
     name: 'cofferdam_osd_growth_places',
     help: 'Nodes and volume claims that OSDs are wanted on and that are not settled, by state.',
-    labelNames: ['cluster', 'state'] as const,
+    labelNames: [...cephLabelNames, 'state'] as const,
     registers,
   })
   const created = counter('cofferdam_osd_growth_osds_created_total', 'OSDs that were added to a Ceph cluster.')
 
   return {
     show({ cluster, ...figures }: OsdUpdateFigures) {
-      for (const state of osdStates) osds.set({ cluster, state }, figures[state])
-      roundsLeft.set({ cluster }, figures.roundsLeft)
-      lowerBound.set({ cluster }, figures.lowerBound)
-      if (figures.secondsLeft === undefined) secondsLeft.remove({ cluster })
-      else secondsLeft.set({ cluster }, figures.secondsLeft)
-      frozen.set({ cluster }, figures.isFrozen ? 1 : 0)
-      checksOff.set({ cluster }, figures.areChecksOff ? 1 : 0)
+      for (const state of osdStates) osds.set({ ...cephLabels(cluster), state }, figures[state])
+      roundsLeft.set(cephLabels(cluster), figures.roundsLeft)
+      lowerBound.set(cephLabels(cluster), figures.lowerBound)
+      if (figures.secondsLeft === undefined) secondsLeft.remove(cephLabels(cluster))
+      else secondsLeft.set(cephLabels(cluster), figures.secondsLeft)
+      frozen.set(cephLabels(cluster), figures.isFrozen ? 1 : 0)
+      checksOff.set(cephLabels(cluster), figures.areChecksOff ? 1 : 0)
     },
-    countUpdated: (cluster: string, count: number) => updated.inc({ cluster }, count),
-    countOverride: (cluster: string) => overrides.inc({ cluster }),
-    countFreeze: (cluster: string) => freezes.inc({ cluster }),
-    countDisagreement: (cluster: string, source: DisagreeingSource) => disagreements.inc({ cluster, source }),
+    countUpdated: (cluster: string, count: number) => updated.inc(cephLabels(cluster), count),
+    countOverride: (cluster: string) => overrides.inc(cephLabels(cluster)),
+    countFreeze: (cluster: string) => freezes.inc(cephLabels(cluster)),
+    countDisagreement: (cluster: string, source: DisagreeingSource) =>
+      disagreements.inc({ ...cephLabels(cluster), source }),
     /** The cluster has gone, and its figures with it. Counts stay: a counter that vanishes looks like a restart. */
     forget(cluster: string) {
-      for (const state of osdStates) osds.remove({ cluster, state })
-      for (const each of [roundsLeft, lowerBound, secondsLeft, frozen, checksOff]) each.remove({ cluster })
+      for (const state of osdStates) osds.remove({ ...cephLabels(cluster), state })
+      for (const each of [roundsLeft, lowerBound, secondsLeft, frozen, checksOff]) each.remove(cephLabels(cluster))
     },
     showGrowth({ cluster, ...figures }: OsdGrowthFigures) {
-      for (const state of placeStates) places.set({ cluster, state }, figures[state])
+      for (const state of placeStates) places.set({ ...cephLabels(cluster), state }, figures[state])
     },
-    countCreated: (cluster: string, count: number) => created.inc({ cluster }, count),
+    countCreated: (cluster: string, count: number) => created.inc(cephLabels(cluster), count),
     forgetGrowth(cluster: string) {
-      for (const state of placeStates) places.remove({ cluster, state })
+      for (const state of placeStates) places.remove({ ...cephLabels(cluster), state })
     },
   }
 }
