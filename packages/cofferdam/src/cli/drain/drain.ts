@@ -2,7 +2,7 @@ import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { type DisruptionAnswer, explainDisruption } from '../../capabilities/drain-lock/view/explain-disruption.ts'
-import { planWaves, waveNeedsOf } from '../../capabilities/drain-lock/view/plan-waves.ts'
+import { planWaves } from '../../capabilities/drain-lock/view/plan-waves.ts'
 import { chooseNodes, parseNodeNames } from '../choose-nodes.ts'
 import type { CliCommand, Invocation } from '../command.ts'
 import type { ClusterLink, Connect } from '../connect.ts'
@@ -140,7 +140,7 @@ function nodeOf(answer: DrainAnswer): string {
 }
 
 function wavesOf(rehearsed: readonly Rehearsal[]): DrainBatch['waves'] {
-  return planWaves(rehearsed.map(({ snapshot }) => waveNeedsOf(snapshot)))
+  return planWaves(rehearsed.map(({ needs }) => needs)).waves
 }
 
 async function drainAll(drains: readonly AskedDrain[], context: DrainContext): Promise<DrainBatch> {

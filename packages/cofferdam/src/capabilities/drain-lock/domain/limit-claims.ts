@@ -39,7 +39,7 @@ export function limitAnswer(view: DisruptionView): LimitAnswer {
 }
 
 /** Nodes that are away, and for which no request holds a place of this limit. */
-function awayUnasked({ key, away }: LimitFacts, { entries }: Ledger): readonly AwayNode[] {
+export function awayUnasked({ key, away }: LimitFacts, { entries }: Ledger): readonly AwayNode[] {
   const holders = new Set(entries.filter((entry) => entry.key === key).map(({ requestId }) => requestId))
   const held = new Set(entries.filter(({ requestId }) => holders.has(requestId)).map((entry) => entry.key))
   return away.filter(({ name }) => !held.has(nodeKey(name)))

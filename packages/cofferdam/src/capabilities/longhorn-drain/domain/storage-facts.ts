@@ -99,7 +99,7 @@ function mayGo(snapshot: LonghornSnapshot, answer: NodeAnswer | undefined): Stor
   const [first] = lasting
   if (first === undefined) return known({ allowed: true, explanation: answer.explanation })
   const more = lasting.length === 1 ? '' : ` And ${lasting.length - 1} more.`
-  return known({ allowed: false, explanation: `${first.explanation} ${first.wayOut}${more}` })
+  return known({ allowed: false, explanation: `${first.explanation} ${first.wayOut}${more}`, lasts: true })
 }
 
 const lastingReasons: ReadonlySet<string> = new Set([
