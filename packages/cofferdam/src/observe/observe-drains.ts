@@ -66,7 +66,7 @@ export async function observeDrains(requests: readonly NodeDisruption[], read: R
     appLocks: settings.appLocks,
     identity: 'cofferdam',
     views: { pods, budgets },
-    observeLimits: indexLimitsSeen(known(counted.list()), policy),
+    observeLimits: indexLimitsSeen(known([...counted.list()]), policy),
     observeStorage: async (about: { readonly node: string } | { readonly key: string }) =>
       'node' in about ? [...cephFacts(about.node), ...longhornFacts(about.node)] : [],
   }
