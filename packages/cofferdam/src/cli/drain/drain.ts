@@ -6,6 +6,7 @@ import { planWaves } from '../../capabilities/drain-lock/view/plan-waves.ts'
 import { chooseNodes, parseNodeNames } from '../choose-nodes.ts'
 import type { CliCommand, Invocation } from '../command.ts'
 import type { ClusterLink, Connect } from '../connect.ts'
+import { drainByPlan } from './drain-by-plan.ts'
 import { type AskedOfNodes, addDrainFlags, askedBy, type DrainFlags, refuseFlags } from './drain-flags.ts'
 import { type Followed, followDisruptions } from './drain-follow.ts'
 import {
@@ -62,6 +63,10 @@ export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, Dr
         says: 'show the waves, and what would stay, be evicted and be waited for',
       },
       {
+        line: 'cofferdam drain --plan plan.json --timeout 0',
+        says: 'carry out a plan, wave by wave; the same command continues it',
+      },
+      {
         line: 'cofferdam drain worker-a1 --break-glass --reason "fire in rack 7" --for 30m',
         says: 'do not wait for the locks of others',
       },
@@ -72,6 +77,7 @@ export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, Dr
     async run(invocation) {
       const { args, flags, signal } = invocation
       refuseFlags(flags)
+      if (flags.plan !== undefined) return drainByPlan(flags.plan, invocation, ports)
       const names = parseNodeNames(args, flags)
       const asked = askedBy(flags, { requester: ports.requester, nowMs: ports.clock.now() })
       const link = await ports.connect(flags)
