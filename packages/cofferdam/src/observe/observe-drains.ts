@@ -58,9 +58,11 @@ export async function observeDrains(requests: readonly NodeDisruption[], read: R
     ? known(policies.get({ name: policyName }))
     : unknown('the DisruptionPolicy may not be read')
   const ledger = once(() => createLedgerStore({ api, clock }).read(signal))
+  const nowMs = clock.now()
   const ports = {
     api: { get: getFrom(nodeView), list: api.list.bind(api) },
-    clock,
+    // All nodes are seen at one time.
+    clock: { now: () => nowMs },
     store: { read: ledger },
     settings: settings.drainLock,
     appLocks: settings.appLocks,

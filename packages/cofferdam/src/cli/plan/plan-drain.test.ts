@@ -143,7 +143,7 @@ it('a plan says in which waves nodes go, which never can and why, and is the sam
 
     never as asked: these nodes are in no wave
       HELD
-        pdb/default/alone never allows a disruption: of 1 pods 1 must be healthy. Lower minAvailable, or
+        pdb/default/alone never allows a disruption: 1 of 1 pods must be healthy. Lower minAvailable, or
         add replicas.
     "
   `)

@@ -34,6 +34,7 @@ import { longhornManagerSelector } from '../../capabilities/longhorn-drain/domai
 import { slimCephCluster, slimDeployment } from '../../ceph/views/slim-objects.ts'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
 import { guardConfigurationName } from '../../eviction-guard/domain/webhook-configuration.ts'
+import { closingFieldsOf } from '../../shared/closed-node.ts'
 import { disruptionLedgers } from '../../shared/kinds/disruption-ledger.ts'
 import { disruptionPolicies } from '../../shared/kinds/disruption-policy.ts'
 import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
@@ -124,17 +125,12 @@ function slimMeta({ metadata }: KubeObject, withWriters = false): KubeObject['me
 }
 
 function slimNode(node: Node): KubeObject {
-  const { unschedulable, taints, providerID } = node.spec ?? {}
+  const { providerID } = node.spec ?? {}
   const { conditions, nodeInfo } = node.status ?? {}
-  const spec = {
-    ...(unschedulable === undefined ? {} : { unschedulable }),
-    ...(taints && { taints }),
-    ...(providerID && { providerID }),
-  }
-  const slim = {
+  const slim: Node = {
     ...node,
     metadata: slimMeta(node, true),
-    spec,
+    spec: { ...closingFieldsOf({ spec: node.spec ?? {} }), ...(providerID && { providerID }) },
     status: { ...(conditions && { conditions }), ...(nodeInfo && { nodeInfo }) },
   }
   return slim

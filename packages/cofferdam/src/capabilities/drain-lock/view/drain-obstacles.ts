@@ -81,7 +81,7 @@ function closedBudgets(
     const room = roomOf(budget)
     const object = budgetKey(budget)
     if (room === 0 && leaving.length + staying > 0) {
-      const why = `${object} never allows a disruption: of ${budget.expectedPods} pods ${budget.desiredHealthy} must be healthy. Lower minAvailable, or add replicas.`
+      const why = `${object} never allows a disruption: ${budget.desiredHealthy} of ${budget.expectedPods} pods must be healthy. Lower minAvailable, or add replicas.`
       return [{ object, reason: 'BudgetImpossible', why }]
     }
     if (staying <= room) return []
