@@ -46,10 +46,7 @@ export function createSavedApi({ kinds, takenAt }: SavedCluster): KubeApi {
       const items = kindOf(type).items.filter(matcherOf(query))
       return { items: items as readonly KubeObject[] as readonly T[], resourceVersion: '1' }
     },
-    // biome-ignore lint/correctness/useYield: nothing ever changes in a file
-    async *watch() {
-      await refuse()
-    },
+    watch: () => ({ [Symbol.asyncIterator]: () => ({ next: refuse }) }),
     create: refuse,
     createSubresource: refuse,
     update: refuse,
@@ -68,7 +65,7 @@ function matcherOf({ namespace, labelSelector, fieldSelector }: ListQuery): (obj
   return (object) =>
     (namespace === undefined || object.metadata.namespace === namespace) &&
     (selector === undefined || isSelected(selector, object.metadata.labels)) &&
-    fields.every(({ path, value, isEqual }) => (String(valueAt(object, path) ?? '') === value) === isEqual)
+    fields.every(({ path, value, isEqual }) => (textAt(object, path) === value) === isEqual)
 }
 
 function parseField(text: string): {
@@ -80,8 +77,8 @@ function parseField(text: string): {
   return { path: path.split('.'), value, isEqual: operator !== '!=' }
 }
 
-function valueAt(object: unknown, path: readonly string[]): unknown {
+function textAt(object: unknown, path: readonly string[]): string {
   let value: unknown = object
   for (const name of path) value = (value as Readonly<Record<string, unknown>> | undefined)?.[name]
-  return value
+  return typeof value === 'string' ? value : ''
 }

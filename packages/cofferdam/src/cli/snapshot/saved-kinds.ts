@@ -12,7 +12,7 @@ import {
   longhornVolumes,
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
-import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { Condition, KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ObjectKey, ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import {
   configMaps,
@@ -158,7 +158,7 @@ function slimPod(pod: Pod): KubeObject {
     },
     status: {
       ...(phase !== undefined && { phase }),
-      ...(conditions && { conditions: conditions.map(({ message: _, ...condition }) => condition) }),
+      ...(conditions && { conditions: conditions.map(withoutMessage) }),
       ...(containerStatuses && {
         containerStatuses: containerStatuses.map(({ name, ready, restartCount, state }) => {
           const reason = state?.waiting?.reason
@@ -168,6 +168,11 @@ function slimPod(pod: Pod): KubeObject {
     },
   }
   return slim
+}
+
+function withoutMessage(condition: Condition): Condition {
+  const { message: _, ...kept } = condition
+  return kept
 }
 
 function nameOnly({ apiVersion, kind, metadata }: KubeObject): KubeObject {
