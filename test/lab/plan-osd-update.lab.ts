@@ -49,6 +49,7 @@ async function plan(...argv: string[]): Promise<OsdUpdatePlan & { readonly code:
   const commands = createCliCommands({ clock: realClock, environment: process.env, access: lab.ceph.operator })
   const api = { list: async () => ({ items: [cluster] }) } as unknown as KubeApi
   const command = createPlanCommand({
+    clock: realClock,
     connect: async () => ({ api, server: 'none', close: async () => undefined }),
     openCeph: () => ({ of: () => commands, parsers, close }),
     cpuMs: () => 0,

@@ -14,6 +14,7 @@ import { createUnlockCommand } from './lock/unlock.ts'
 import { openCephLink } from './operator/ceph-link.ts'
 import { operatorCommand } from './operator/operator.ts'
 import { createPlanCommand } from './plan/plan.ts'
+import { createSnapshotCommand } from './snapshot/snapshot.ts'
 import { createStatusCommand } from './status/status.ts'
 
 /** Every command, in the order in which help lists them. */
@@ -26,8 +27,9 @@ export function createCommands(places: Parameters<typeof createDemoCommand>[0]):
     createExplainCommand(ports),
     createLockCommand(ports),
     operatorCommand,
-    createPlanCommand({ connect, openCeph, cpuMs }),
+    createPlanCommand({ ...ports, openCeph, cpuMs }),
     createReleaseCommand(ports),
+    createSnapshotCommand(ports),
     createStatusCommand(ports),
     createUncordonCommand(ports),
     createUnlockCommand(ports),

@@ -7,12 +7,19 @@ export interface StorageFacts {
   readonly uid: string
   readonly failureDomain: string
   /** Whether this domain may be away now. */
-  readonly mayGo: Observed<{ readonly allowed: boolean; readonly explanation: string }>
+  readonly mayGo: Observed<StorageVerdict>
   readonly isClean: Observed<boolean>
   /** What is not clean and how it becomes so, where the storage reports it. */
   readonly awaited?: string
   /** What keeps budgets of the storage's own pods on the node, where the storage reports it. */
   readonly holds?: readonly StorageHold[]
+}
+
+export interface StorageVerdict {
+  readonly allowed: boolean
+  readonly explanation: string
+  /** Of a refusal: no waiting changes it, somebody has to act. */
+  readonly lasts?: boolean
 }
 
 export interface StorageHold {

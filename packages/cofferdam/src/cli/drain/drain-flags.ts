@@ -9,6 +9,8 @@ import { durationOption, parseDurationFlag, parseWaitFlag } from '../parse-durat
 import type { WantedDisruption } from './drain-request.ts'
 
 export interface DrainFlags extends NodeFlags {
+  /** A file of `plan drain -o json`. */
+  readonly plan?: string
   readonly intent: 'reboot' | 'remove' | 'replace'
   readonly reason?: string
   readonly requester?: string
@@ -37,6 +39,7 @@ const intents = { reboot: 'Reboot', remove: 'Remove', replace: 'Replace' } as co
 
 export function addDrainFlags(command: Command): void {
   addNodeFlags(command, 'drain')
+    .option('--plan <file>', 'carry out what cofferdam plan drain -o json printed, wave by wave')
     .addOption(
       new Option('--intent <what>', 'what happens to it after the drain')
         .choices(['reboot', 'remove', 'replace'])

@@ -2,11 +2,11 @@ import { ApiError, hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import { evictPod, type KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { readStorage } from '../../capabilities/ceph-drain/observe/read-storage.ts'
 import { lossReasons } from '../../capabilities/drain-lock/domain/pod-losses.ts'
 import type { DisruptionSnapshot } from '../../capabilities/drain-lock/domain/snapshot.ts'
 import { type DisruptionPlan, planDisruption } from '../../capabilities/drain-lock/view/plan-disruption.ts'
-import { readLonghorn } from '../../capabilities/longhorn-drain/observe/read-longhorn.ts'
+import { type WaveNeeds, waveNeedsOf } from '../../capabilities/drain-lock/view/waves/wave-needs.ts'
+import { observeDrains } from '../../observe/observe-drains.ts'
 import { openReader } from '../../observe/reader.ts'
 import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
 import { observeRehearsal } from '../observe/observe-rehearsal.ts'
@@ -22,6 +22,7 @@ export interface RehearsePlace {
 
 export interface Rehearsal extends AskedDrain {
   readonly snapshot: DisruptionSnapshot
+  readonly needs: WaveNeeds
   readonly notSeen: readonly string[]
 }
 
@@ -32,15 +33,17 @@ export async function rehearseWithStorage(
   asked: readonly AskedDrain[],
   { api, clock, signal, leaseNamespace }: RehearsePlace,
 ): Promise<readonly Rehearsal[]> {
-  const budgets = (await api.list(podDisruptionBudgets, { signal })).items
   const read = await openReader({ api, clock, leaseNamespace, signal })
-  const [storage, longhorn] = await Promise.all([readStorage(read, budgets), readLonghorn(read)])
-  const seen = { api, clock, signal, storage, budgets }
-  const question = longhorn === undefined ? seen : { ...seen, longhorn }
-  return someAtATime(asked, async (each) => {
-    const snapshot = await observeRehearsal(each.standing ?? asIfMade(each.wanted), question, read.notSeen)
-    return { ...each, snapshot, notSeen: [...new Set(read.notSeen)] }
-  })
+  const requests = asked.map(({ wanted, standing }) => standing ?? asIfMade(wanted))
+  const { snapshots, isByStorage } = await observeDrains(requests, read)
+  const around = { isByStorage, asked: new Set(asked.map(({ wanted }) => wanted.nodeName)) }
+  const notSeen = [...new Set(read.notSeen)]
+  return snapshots.map((snapshot, at) => ({
+    ...(asked[at] as AskedDrain),
+    snapshot,
+    needs: waveNeedsOf(snapshot, around),
+    notSeen,
+  }))
 }
 
 async function someAtATime<In, Out>(items: readonly In[], work: (item: In) => Promise<Out>): Promise<Out[]> {

@@ -68,6 +68,8 @@ export interface DrainBatch {
   readonly waves: readonly (readonly string[])[]
   readonly drains: readonly DrainAnswer[]
   readonly observedAt: string
+  /** Of a plan that was not carried out to its end: how it ended, and what to do. */
+  readonly ended?: { readonly how: 'blocked' | 'timed-out'; readonly says: string }
 }
 
 const codes: Record<DrainOutcome, ExitCode> = {
@@ -90,7 +92,8 @@ export function drainExitCode(answer: DrainAnswer | DrainBatch): ExitCode {
 }
 
 /** What has to be dealt with counts more than what only takes longer. */
-function batchExitCode({ drains }: DrainBatch): ExitCode {
+function batchExitCode({ drains, ended }: DrainBatch): ExitCode {
+  if (ended !== undefined) return codes[ended.how]
   const all = drains.map(drainExitCode)
   if (all.includes(exitCodes.blocked)) return exitCodes.blocked
   return all.includes(exitCodes.timedOut) ? exitCodes.timedOut : exitCodes.done

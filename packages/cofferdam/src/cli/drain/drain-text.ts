@@ -47,7 +47,7 @@ export function renderDrain(answer: DrainAnswer | DrainBatch, paint: Paint): str
   return `${renderPlan(answer, paint)}\n  dry run: no request was created`
 }
 
-function renderBatch({ waves, drains }: DrainBatch, paint: Paint): string {
+function renderBatch({ waves, drains, ended }: DrainBatch, paint: Paint): string {
   const isRefused = drains.some(({ outcome }) => outcome === 'refused')
   const isPlanned = drains.some(({ outcome }) => outcome === 'planned')
   return [
@@ -56,6 +56,7 @@ function renderBatch({ waves, drains }: DrainBatch, paint: Paint): string {
       'plan' in each && each.outcome === 'planned' ? renderPlan(each, paint) : renderDrain(each, paint),
     ),
     ...(isPlanned ? ['dry run: no request was created'] : []),
+    ...(ended === undefined ? [] : [`${paint(ended.how === 'blocked' ? 'red' : 'yellow', ended.how)}: ${ended.says}`]),
     ...(isRefused ? ['No request was created for any node.'] : []),
   ].join('\n')
 }

@@ -5,12 +5,13 @@ import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { requestToFollow } from '../../capabilities/drain-lock/domain/covers-request.ts'
 import { parseHostNode } from '../../capabilities/drain-lock/observe/objects.ts'
 import { type DisruptionAnswer, explainDisruption } from '../../capabilities/drain-lock/view/explain-disruption.ts'
-import { planWaves, waveNeedsOf } from '../../capabilities/drain-lock/view/plan-waves.ts'
+import { planWaves } from '../../capabilities/drain-lock/view/plan-waves.ts'
 import { observeSettings } from '../../ledger/store/observe-settings.ts'
 import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
 import { chooseNodes, parseNodeNames } from '../choose-nodes.ts'
 import type { CliCommand, Invocation } from '../command.ts'
 import type { ClusterLink, Connect } from '../connect.ts'
+import { drainByPlan } from './drain-by-plan.ts'
 import { type AskedOfNodes, addDrainFlags, askedBy, type DrainFlags, refuseFlags } from './drain-flags.ts'
 import { type Followed, followDisruptions } from './drain-follow.ts'
 import {
@@ -67,6 +68,10 @@ export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, Dr
         says: 'show the waves, and what would stay, be evicted and be waited for',
       },
       {
+        line: 'cofferdam drain --plan plan.json --timeout 0',
+        says: 'carry out a plan, wave by wave; the same command continues it',
+      },
+      {
         line: 'cofferdam drain worker-a1 --break-glass --reason "fire in rack 7" --for 30m',
         says: 'do not wait for the locks of others',
       },
@@ -77,6 +82,7 @@ export function createDrainCommand(ports: DrainPorts): CliCommand<DrainFlags, Dr
     async run(invocation) {
       const { args, flags, signal } = invocation
       refuseFlags(flags)
+      if (flags.plan !== undefined) return drainByPlan(flags.plan, invocation, ports)
       const names = parseNodeNames(args, flags)
       const asked = askedBy(flags, { requester: ports.requester, nowMs: ports.clock.now() })
       const link = await ports.connect(flags)
@@ -150,7 +156,7 @@ function nodeOf(answer: DrainAnswer): string {
 }
 
 function wavesOf(rehearsed: readonly Rehearsal[]): DrainBatch['waves'] {
-  return planWaves(rehearsed.map(({ snapshot }) => waveNeedsOf(snapshot)))
+  return planWaves(rehearsed.map(({ needs }) => needs)).waves
 }
 
 async function drainAll(drains: readonly AskedDrain[], context: DrainContext): Promise<DrainBatch> {

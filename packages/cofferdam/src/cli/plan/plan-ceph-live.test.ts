@@ -1,5 +1,6 @@
 import { type CephCluster, cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { customResourceDefinitions, namespaces } from '@cofferdam/kubernetes/api/resources.ts'
+import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import { type CephFixture, openCeph } from '@cofferdam/simulator/world/ceph/testing/ceph-fixture.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { CephAnswer, CephCommand } from '../../ceph/ceph-commands.ts'
@@ -51,6 +52,7 @@ async function planLive(
   const asked: string[] = []
   const { close: _, ...parsers } = createPgParser()
   const command = createPlanCommand({
+    clock: realClock,
     connect,
     openCeph: () => ({
       of: ({ namespace, name }) => {

@@ -1,4 +1,5 @@
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { runsOf } from '../../../../../test/property-runs.ts'
@@ -13,6 +14,7 @@ import { createPlanCommand } from './plan.ts'
 import { parseMaxParallel } from './plan-flags.ts'
 
 const command = createPlanCommand({
+  clock: realClock,
   connect: () => Promise.reject(new Error('a cluster was asked')),
   openCeph: () => {
     throw new Error('Ceph was asked')

@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import { load } from 'js-yaml'
 import { describe, expect, it } from 'vitest'
 import { exampleCluster } from '../../capabilities/osd-update/domain/testing/example-cluster.ts'
@@ -158,7 +159,7 @@ describe('plan osd-update, of a generated cluster', () => {
 
   it('searches no longer than it may', async () => {
     let ms = 0
-    const command = createPlanCommand({ ...noCluster, cpuMs: () => (ms += 10) })
+    const command = createPlanCommand({ clock: realClock, ...noCluster, cpuMs: () => (ms += 10) })
     const { out } = await withCephFiles(answers, (from) =>
       runCommand(
         command,
@@ -200,7 +201,7 @@ describe('plan osd-update, wrong usage', () => {
   })
 
   it('plan alone, and a plan of something else, say what there is', async () => {
-    const command = createPlanCommand({ ...noCluster, cpuMs: () => 0 })
+    const command = createPlanCommand({ clock: realClock, ...noCluster, cpuMs: () => 0 })
     const alone = await runCommand(command, 'plan')
     expect({ code: alone.code, out: alone.out }).toEqual({ code: 2, out: '' })
     expect(alone.err).toContain('osd-update [options]')

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import { createPlanCommand } from '../plan/plan.ts'
 import { runCommand } from './run-command.ts'
 
@@ -14,6 +15,6 @@ export const noCluster = {
 }
 
 export function plan(...argv: string[]) {
-  const command = createPlanCommand({ ...noCluster, cpuMs: () => 0 })
+  const command = createPlanCommand({ clock: realClock, ...noCluster, cpuMs: () => 0 })
   return runCommand(command, 'plan', 'osd-update', '--cpu-seconds', '0', ...argv)
 }

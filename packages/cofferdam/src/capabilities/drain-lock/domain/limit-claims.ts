@@ -1,5 +1,6 @@
 import type { Claim } from '../../../ledger/rules/claim.ts'
 import { nodeKey } from '../../../ledger/rules/keys.ts'
+import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import { listText } from '../../../shared/list-text.ts'
 import { notKnownYet, waitingSince } from './claims.ts'
 import type { DisruptionBlocker } from './decision.ts'
@@ -44,11 +45,17 @@ interface Uncounted extends AwayNode {
   readonly holder?: string
 }
 
-/** Nodes that are away or held, and for which no request holds a place of this limit. */
-function withoutPlace({ key, away, open }: LimitFacts, { ledger, request }: DisruptionView): readonly Uncounted[] {
-  const placed = new Set(ledger.entries.filter((entry) => entry.key === key).map(({ requestId }) => requestId))
-  const counted = new Set(ledger.entries.filter(({ requestId }) => placed.has(requestId)).map((entry) => entry.key))
-  const found: Uncounted[] = away.filter(({ name }) => !counted.has(nodeKey(name)))
+/** Nodes that are away, and for which no request holds a place of this limit. */
+export function awayUnasked({ key, away }: LimitFacts, { entries }: Ledger): readonly AwayNode[] {
+  const placed = holdersOf(key, entries)
+  const counted = new Set(entries.filter(({ requestId }) => placed.has(requestId)).map((entry) => entry.key))
+  return away.filter(({ name }) => !counted.has(nodeKey(name)))
+}
+
+/** The same, and nodes that a request holds without a place of this limit. */
+function withoutPlace(facts: LimitFacts, { ledger, request }: DisruptionView): readonly Uncounted[] {
+  const placed = holdersOf(facts.key, ledger.entries)
+  const found: Uncounted[] = [...awayUnasked(facts, ledger)]
   const held = new Map(
     ledger.entries
       .filter((entry) => entry.key.startsWith(nodeKey('')) && !placed.has(entry.requestId))
@@ -56,11 +63,15 @@ function withoutPlace({ key, away, open }: LimitFacts, { ledger, request }: Disr
       .map((entry) => [entry.key, entry.holder]),
   )
   if (held.size === 0) return found
-  for (const name of open) {
+  for (const name of facts.open) {
     const holder = held.get(nodeKey(name))
     if (holder !== undefined) found.push({ name, isReady: true, holder })
   }
   return found
+}
+
+function holdersOf(key: string, entries: Ledger['entries']): ReadonlySet<string> {
+  return new Set(entries.filter((entry) => entry.key === key).map(({ requestId }) => requestId))
 }
 
 function limitBlocker(

@@ -1,5 +1,6 @@
 import { isSelected, type LabelSelector, type Labels } from '@cofferdam/kubernetes/api/label-selector.ts'
 import { limitKey } from '../../../ledger/rules/claim.ts'
+import { groupedBy } from '../../../shared/grouped-by.ts'
 
 /** How many nodes may be in maintenance at once. */
 export interface MaintenancePolicy {
@@ -46,39 +47,57 @@ export interface AwayNode {
 export function limitsOver(
   nodeName: string,
   nodes: readonly CountedNode[],
-  { limits, controlPlaneMost }: MaintenancePolicy,
+  policy: MaintenancePolicy,
 ): readonly LimitFacts[] {
-  const node = nodes.find(({ name }) => name === nodeName)
-  if (node === undefined) return []
-  const othersOf = (counted: readonly CountedNode[]): Pick<LimitFacts, 'away' | 'open'> => {
-    const [away, open]: [AwayNode[], string[]] = [[], []]
-    for (const { name, isReady, isClosed } of counted) {
-      if (name === nodeName) continue
-      if (!isReady || isClosed) away.push({ name, isReady })
-      else open.push(name)
+  return indexLimits(nodes, policy)(nodeName)
+}
+
+/** The same for one node after the other. */
+export function indexLimits(
+  nodes: readonly CountedNode[],
+  { limits, controlPlaneMost }: MaintenancePolicy,
+): (nodeName: string) => readonly LimitFacts[] {
+  const byName = new Map(nodes.map((node) => [node.name, node]))
+  const members = othersAmong(nodes.filter(isControlPlane))
+  const groups = limits.map(({ selector, per }) => {
+    const counted = nodes.filter(({ labels }) => isSelected(selector, labels))
+    const byValue = groupedBy(counted, ({ labels }) => (per === undefined ? '' : (labels[per] ?? '')))
+    return new Map([...byValue].map(([value, group]) => [value, othersAmong(group)]))
+  })
+  return (nodeName) => {
+    const node = byName.get(nodeName)
+    if (node === undefined) return []
+    const facts: LimitFacts[] = []
+    if (isControlPlane(node)) {
+      const etcdSpares = sparedByEtcd(members.count)
+      const most = Math.min(controlPlaneMost, etcdSpares)
+      facts.push({ key: limitKey('control-plane'), most, ...members.beside(nodeName), etcdSpares })
     }
-    return { away, open }
+    for (const [at, { name, selector, per, most }] of limits.entries()) {
+      if (!isSelected(selector, node.labels)) continue
+      const value: string | undefined = per === undefined ? undefined : (node.labels[per] ?? '')
+      const group = groups[at]?.get(value ?? '') ?? othersAmong([])
+      facts.push({
+        key: limitKey(value === undefined ? name : `${name}/${value}`),
+        most: 'nodes' in most ? most.nodes : Math.max(1, Math.floor((most.percent * group.count) / 100)),
+        ...group.beside(nodeName),
+      })
+    }
+    return facts
   }
-  const facts: LimitFacts[] = []
-  if (isControlPlane(node)) {
-    const members = nodes.filter(isControlPlane)
-    const etcdSpares = sparedByEtcd(members.length)
-    const most = Math.min(controlPlaneMost, etcdSpares)
-    facts.push({ key: limitKey('control-plane'), most, ...othersOf(members), etcdSpares })
+}
+
+function othersAmong(counted: readonly CountedNode[]) {
+  const isAway = ({ isReady, isClosed }: CountedNode) => !isReady || isClosed
+  const away = counted.filter(isAway).map(({ name, isReady }): AwayNode => ({ name, isReady }))
+  const open = counted.filter((each) => !isAway(each)).map(({ name }) => name)
+  return {
+    count: counted.length,
+    beside: (nodeName: string): Pick<LimitFacts, 'away' | 'open'> => ({
+      away: away.filter(({ name }) => name !== nodeName),
+      open: open.filter((name) => name !== nodeName),
+    }),
   }
-  for (const { name, selector, per, most } of limits) {
-    const value: string | undefined = per === undefined ? undefined : (node.labels[per] ?? '')
-    const isCounted = ({ labels }: CountedNode): boolean =>
-      isSelected(selector, labels) && (per === undefined || (labels[per] ?? '') === value)
-    if (!isCounted(node)) continue
-    const counted = nodes.filter(isCounted)
-    facts.push({
-      key: limitKey(value === undefined ? name : `${name}/${value}`),
-      most: 'nodes' in most ? most.nodes : Math.max(1, Math.floor((most.percent * counted.length) / 100)),
-      ...othersOf(counted),
-    })
-  }
-  return facts
 }
 
 const controlPlaneLabels = ['node-role.kubernetes.io/control-plane', 'node-role.kubernetes.io/master'] as const

@@ -7,8 +7,8 @@ import { defaultTtlMs } from '../domain/decide-expiry.ts'
 import {
   type CountedNode,
   defaultMaintenancePolicy,
+  indexLimits,
   type LimitFacts,
-  limitsOver,
   type MaintenanceLimit,
   type MaintenancePolicy,
 } from '../domain/maintenance-limits.ts'
@@ -66,8 +66,18 @@ export function limitsSeen(
   nodes: Observed<readonly CountedNode[]>,
   policy: Observed<DisruptionPolicy | undefined>,
 ): Observed<readonly LimitFacts[]> {
-  if (!nodes.known) return nodes
-  if (!policy.known) return policy
+  return indexLimitsSeen(nodes, policy)(nodeName)
+}
+
+/** The same for one node after the other. */
+export function indexLimitsSeen(
+  nodes: Observed<readonly CountedNode[]>,
+  policy: Observed<DisruptionPolicy | undefined>,
+): (nodeName: string) => Observed<readonly LimitFacts[]> {
+  if (!nodes.known) return () => nodes
+  if (!policy.known) return () => policy
   const parsed = parsePolicy(policy.value)
-  return parsed.known ? known(limitsOver(nodeName, nodes.value, parsed.value)) : parsed
+  if (!parsed.known) return () => parsed
+  const limitsOfNode = indexLimits(nodes.value, parsed.value)
+  return (nodeName) => known(limitsOfNode(nodeName))
 }

@@ -11,6 +11,7 @@ import type { DrainLockSettings } from '../../../ledger/rules/drain-lock-setting
 import { budgetKey } from '../../../ledger/rules/keys.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import type { LedgerStore } from '../../../ledger/store/ledger-store.ts'
+import { groupedBy } from '../../../shared/grouped-by.ts'
 import type { DisruptionLedger } from '../../../shared/kinds/disruption-ledger.ts'
 import type { DisruptionPolicy } from '../../../shared/kinds/disruption-policy.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
@@ -214,7 +215,7 @@ async function observeBudgets(
   const budgetsOf: BudgetsOf = (namespace) => live.get(namespace) ?? ports.views.budgets.byIndex('namespace', namespace)
   const seen = new Set<HoldableBudget>()
   for (const pod of hosted) {
-    for (const budget of budgetsOf(pod.namespace)) if (isCoveredBy(pod, budget)) seen.add(budget)
+    for (const budget of candidatesFor(pod, budgetsOf(pod.namespace))) if (isCoveredBy(pod, budget)) seen.add(budget)
   }
   for (const { namespace, name } of lockedBudgets) {
     for (const budget of budgetsOf(namespace)) if (budget.name === name) seen.add(budget)
@@ -231,13 +232,46 @@ function withAppLocks(
   const judged = new Map<string, ReturnType<typeof judgeAppLocks>>()
   const nowMs = clock.now()
   for (const namespace of new Set(budgets.map((budget) => budget.namespace))) {
-    const question = { namespace, budgets: budgetsOf(namespace), records, policy: appLocks, nowMs }
-    judged.set(namespace, judgeAppLocks(question))
+    judged.set(namespace, judgedLocks({ namespace, budgets: budgetsOf(namespace), records, policy: appLocks, nowMs }))
   }
   return budgets.map((budget) => {
     const { lock, problem } = judged.get(budget.namespace)?.get(budget.name) ?? {}
     return { ...budget, appLock: lock, lockProblem: problem }
   })
+}
+
+type LockQuestion = Parameters<typeof judgeAppLocks>[0]
+
+/** Of the budgets of a namespace, what was judged of their locks last: asked about many nodes at one time, it is the same. */
+const judgedLast = new WeakMap<
+  object,
+  { readonly of: LockQuestion; readonly locks: ReturnType<typeof judgeAppLocks> }
+>()
+
+function judgedLocks(question: LockQuestion): ReturnType<typeof judgeAppLocks> {
+  const last = judgedLast.get(question.budgets)
+  const { records, policy, nowMs } = question
+  if (last?.of.records === records && last.of.policy === policy && last.of.nowMs === nowMs) return last.locks
+  const locks = judgeAppLocks(question)
+  judgedLast.set(question.budgets, { of: question, locks })
+  return locks
+}
+
+/** Of the budgets of a namespace, those by each label that they demand, and those that demand none by its value. */
+const byDemand = new WeakMap<object, ReadonlyMap<string, readonly HoldableBudget[]>>()
+
+/** Every budget that covers the pod is among them. */
+function candidatesFor({ labels }: HostedPod, budgets: readonly HoldableBudget[]): readonly HoldableBudget[] {
+  const demands = byDemand.get(budgets) ?? groupedBy(budgets, demandOf)
+  byDemand.set(budgets, demands)
+  return ['', ...Object.entries(labels).map(([key, value]) => `${key}=${value}`)].flatMap(
+    (each) => demands.get(each) ?? [],
+  )
+}
+
+function demandOf({ selector }: HoldableBudget): string {
+  const [first] = Object.entries(selector?.matchLabels ?? {})
+  return first === undefined ? '' : `${first[0]}=${first[1]}`
 }
 
 function isCoveredBy({ namespace, labels }: HostedPod, budget: HoldableBudget): boolean {

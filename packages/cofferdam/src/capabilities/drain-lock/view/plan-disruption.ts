@@ -47,13 +47,20 @@ export function planDisruption(snapshot: DisruptionSnapshot): DisruptionPlan {
   }
 }
 
+/** Several answers about one snapshot rest on it. */
+const plans = new WeakMap<DisruptionSnapshot, PodPlan>()
+
 export function podPlanOf(snapshot: DisruptionSnapshot): PodPlan {
+  const before = plans.get(snapshot)
+  if (before !== undefined) return before
   const { hasFallenBack, phase, skippedPods } = snapshot.request.record
   const hasBegun = phase === 'Draining' || phase === 'Drained' || phase === 'Recovering'
-  return planPods({
+  const plan = planPods({
     seen: snapshot,
     hasFallenBack,
     bound: hasBegun ? skippedPods : undefined,
     isPatienceOver: false,
   })
+  plans.set(snapshot, plan)
+  return plan
 }

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { planWaves, type WaveNeeds } from './plan-waves.ts'
+import { planWaves } from './plan-waves.ts'
+import type { WaveNeeds } from './waves/wave-needs.ts'
 
 const need = (node: string, change: Partial<Omit<WaveNeeds, 'node'>> = {}): WaveNeeds => ({
   node,
@@ -8,6 +9,7 @@ const need = (node: string, change: Partial<Omit<WaveNeeds, 'node'>> = {}): Wave
 })
 const ceph = (scope: string) => ({ key: 'storage/rook-ceph/rook-ceph', scope })
 const place = (name: string, most: number) => ({ key: `limit/${name}`, scope: '', most })
+const leaving = (pods: number, room: number) => ({ key: 'pdb/shop/orders', pods, room })
 const orders = { key: 'pdb/shop/orders', scope: '' }
 
 const rows: Record<string, { given: WaveNeeds[]; then: string[][] }> = {
@@ -26,12 +28,21 @@ const rows: Record<string, { given: WaveNeeds[]; then: string[][] }> = {
     then: [['a', 'c'], ['b']],
   },
   'a pod that leaves does not go beside one of its budget that stays: its eviction would be refused': {
-    given: [need('a', { claims: [orders] }), need('b', { leaves: ['pdb/shop/orders'] })],
+    given: [need('a', { claims: [orders] }), need('b', { leaves: [leaving(1, 1)] })],
     then: [['a'], ['b']],
   },
-  'pods of one budget that all leave go together: each eviction is counted': {
-    given: [need('a', { leaves: ['pdb/shop/orders'] }), need('b', { leaves: ['pdb/shop/orders'] })],
-    then: [['a', 'b']],
+  'pods of one budget leave together as far as it has room': {
+    given: ['a', 'b', 'c'].map((name) => need(name, { leaves: [leaving(1, 2)] })),
+    then: [['a', 'b'], ['c']],
+  },
+  'nodes whose pods a budget does not let go together follow each other: each would wait for a pod that only the other node can take':
+    {
+      given: ['a', 'b'].map((name) => need(name, { leaves: [leaving(1, 1)] })),
+      then: [['a'], ['b']],
+    },
+  'a node with more pods of a budget than may be away goes alone: they leave one after the other': {
+    given: [need('a', { leaves: [leaving(3, 2)] }), need('b', { leaves: [leaving(1, 2)] })],
+    then: [['a'], ['b']],
   },
   'nodes of the control plane go one at a time, beside others: etcd would lose its majority': {
     given: [
@@ -51,5 +62,5 @@ const rows: Record<string, { given: WaveNeeds[]; then: string[][] }> = {
   },
 }
 it.each(Object.entries(rows))('%s', (_sentence, { given, then }) => {
-  expect(planWaves(given)).toEqual(then)
+  expect(planWaves(given).waves).toEqual(then)
 })

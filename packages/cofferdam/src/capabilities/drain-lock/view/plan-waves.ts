@@ -1,67 +1,82 @@
-import { type Claim, doClaimsConflict, isLimit } from '../../../ledger/rules/claim.ts'
-import { budgetKey } from '../../../ledger/rules/keys.ts'
-import { claimsFor } from '../domain/claims.ts'
-import type { DisruptionSnapshot } from '../domain/snapshot.ts'
-import { podPlanOf } from './plan-disruption.ts'
+import { arrangeWaves } from './waves/arrange-waves.ts'
+import type { WaveNeeds } from './waves/wave-needs.ts'
+import { buildWaveProblem } from './waves/wave-problem.ts'
 
-/** What a node needs for itself while it is away. */
-export interface WaveNeeds {
-  readonly node: string
-  readonly claims: readonly Pick<Claim, 'key' | 'scope' | 'most'>[]
-  /** Budgets of pods that leave: they cannot, while another request holds one of them for a pod that stays. */
-  readonly leaves: readonly string[]
+export interface PlannedWaves {
+  readonly waves: readonly (readonly string[])[]
+  /** No order of these nodes takes fewer waves. */
+  readonly lowerBound: number
 }
 
-export function waveNeedsOf(snapshot: DisruptionSnapshot): WaveNeeds {
-  const { request, node, storage, budgets, limits } = snapshot
-  const { locks, leaves } = podPlanOf(snapshot)
-  const left = budgets.filter(({ uid }) =>
-    leaves.some(({ kind, budgetUids }) => kind === 'ordinary' && budgetUids.includes(uid)),
-  )
-  const places = limits.known ? limits.value.map(({ key, most }) => ({ key, scope: '', most })) : []
-  return {
-    node: request.nodeName,
-    claims: node === undefined ? [] : [...claimsFor(node, storage, locks), ...places],
-    leaves: left.map(budgetKey),
-  }
-}
+/** When a node should go, where it does not matter otherwise: one whose drain has begun is first, one that has to wait is last. */
+export type WavePlace = 'begun' | 'ready' | 'waits'
 
 /**
- * Which nodes can be away together, wave by wave, in the order that was given.
+ * Which nodes can be away together, wave by wave, in few waves. Both in the order that was given as far as it goes.
  *
  * By the rules of the ledger: two nodes go together unless they need the same key for themselves, or one holds a budget that pods
- * have to leave by; and no more nodes than a limit on nodes in maintenance allows. What blocks a node now is no part of it: it waits in
- * its wave.
+ * have to leave by; and no more nodes than a limit on nodes in maintenance allows. Of every budget no more pods leave in one wave than may be
+ * away at once, wherever they could run meanwhile, unless they are all on one node. What blocks a node now is no part of it: it waits in its wave.
  *
- * Guarantees: every node is in exactly one wave; all nodes of a wave can be away together. The number of waves need not be the smallest.
+ * Guarantees: every node is in exactly one wave; all nodes of a wave can be away together.
  */
-export function planWaves(needs: readonly WaveNeeds[]): readonly (readonly string[])[] {
-  const waves: WaveNeeds[][] = []
-  for (const need of needs) {
-    const wave = waves.find((members) => fits(members, need))
-    if (wave === undefined) waves.push([need])
-    else wave.push(need)
-  }
-  return waves.map((members) => members.map(({ node }) => node))
-}
-
-function fits(members: readonly WaveNeeds[], need: WaveNeeds): boolean {
-  if (members.some((member) => areInConflict(member, need))) return false
-  return need.claims.every((claim) => {
-    if (!isLimit(claim)) return true
-    const taken = members.filter(({ claims }) => claims.some(({ key }) => key === claim.key))
-    return taken.length < (claim.most ?? 1)
-  })
-}
-
-function areInConflict(a: WaveNeeds, b: WaveNeeds): boolean {
-  return (
-    a.claims.some((mine) => b.claims.some((theirs) => doClaimsConflict(mine, theirs))) ||
-    holdsBudgetOf(a, b) ||
-    holdsBudgetOf(b, a)
+export function planWaves(
+  needs: readonly WaveNeeds[],
+  placeOf: (node: string) => WavePlace = () => 'ready',
+): PlannedWaves {
+  const { waveOf, waveCount, lowerBound } = arrangeWaves(buildWaveProblem(needs))
+  const members = Array.from({ length: waveCount }, (): WaveNeeds[] => [])
+  for (const [item, need] of needs.entries()) members[waveOf[item] as number]?.push(need)
+  const waves = members.map(
+    (nodes): Wave => ({ nodes, rank: rankOf(nodes, placeOf), part: partOf(nodes), scope: scopeOf(nodes) }),
   )
+  const at = new Map(needs.map(({ node }, index) => [node, index]))
+  const firstOf = ({ nodes }: Wave) => at.get(nodes[0]?.node ?? '') ?? 0
+  const firstBy = (of: (wave: Wave) => string) => {
+    const first = new Map<string, number>()
+    for (const wave of waves) first.set(of(wave), Math.min(firstOf(wave), first.get(of(wave)) ?? needs.length))
+    return (wave: Wave) => first.get(of(wave)) ?? 0
+  }
+  const [ofPart, ofScope] = [firstBy(({ part }) => part), firstBy(({ scope }) => scope)]
+  const inOrder = waves.toSorted(
+    (a, b) => ofPart(a) - ofPart(b) || a.rank - b.rank || ofScope(a) - ofScope(b) || firstOf(a) - firstOf(b),
+  )
+  return { waves: inOrder.map(({ nodes }) => nodes.map(({ node }) => node)), lowerBound }
 }
 
-function holdsBudgetOf({ claims }: WaveNeeds, { leaves }: WaveNeeds): boolean {
-  return claims.some(({ key }) => leaves.includes(key))
+interface Wave {
+  readonly nodes: readonly WaveNeeds[]
+  readonly rank: number
+  /** What the nodes were asked to be parted by. */
+  readonly part: string
+  /** The failure domains that it opens: those of one follow each other. */
+  readonly scope: string
+}
+
+function rankOf(nodes: readonly WaveNeeds[], placeOf: (node: string) => WavePlace): number {
+  const places = nodes.map(({ node }) => placeOf(node))
+  if (places.includes('begun')) return 0
+  return places.includes('waits') ? 2 : 1
+}
+
+const partPrefix = 'part/'
+
+/** As if nodes with different values of a label could not be away together. */
+export function partClaim(label: string, value: string): WaveNeeds['claims'][number] {
+  return { key: `${partPrefix}${label}`, scope: value === '' ? '-' : value }
+}
+
+function partOf(nodes: readonly WaveNeeds[]): string {
+  return scopesOf(nodes).find((scope) => scope.startsWith(partPrefix)) ?? ''
+}
+
+function scopeOf(nodes: readonly WaveNeeds[]): string {
+  return scopesOf(nodes).join(' ')
+}
+
+function scopesOf(nodes: readonly WaveNeeds[]): readonly string[] {
+  const scopes = nodes.flatMap(({ claims }) =>
+    claims.filter(({ scope }) => scope !== '').map(({ key, scope }) => `${key}/${scope}`),
+  )
+  return [...new Set(scopes)].sort()
 }

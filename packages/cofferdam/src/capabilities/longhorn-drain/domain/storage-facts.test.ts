@@ -121,7 +121,7 @@ it('says of a node that may not begin what holds it, what would help, and how mu
     decideLonghornDrain(longhornFixture({ ...fixture, nodes: { ...open, n1: leaving } })).nodes[0]?.blockers ?? []
   expect(facts(fixture).mayGo).toEqual({
     known: true,
-    value: { allowed: false, explanation: `${first?.explanation} ${first?.wayOut} And 1 more.` },
+    value: { allowed: false, explanation: `${first?.explanation} ${first?.wayOut} And 1 more.`, lasts: true },
   })
 })
 

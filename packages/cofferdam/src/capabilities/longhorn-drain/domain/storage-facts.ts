@@ -1,4 +1,5 @@
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { groupedBy } from '../../../shared/grouped-by.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import type { StorageFacts, StorageHold } from '../../../shared/storage-facts.ts'
 import { holdNameOf } from './budget-object.ts'
@@ -99,7 +100,7 @@ function mayGo(snapshot: LonghornSnapshot, answer: NodeAnswer | undefined): Stor
   const [first] = lasting
   if (first === undefined) return known({ allowed: true, explanation: answer.explanation })
   const more = lasting.length === 1 ? '' : ` And ${lasting.length - 1} more.`
-  return known({ allowed: false, explanation: `${first.explanation} ${first.wayOut}${more}` })
+  return known({ allowed: false, explanation: `${first.explanation} ${first.wayOut}${more}`, lasts: true })
 }
 
 const lastingReasons: ReadonlySet<string> = new Set([
@@ -141,12 +142,21 @@ const mostHolds = 20
 
 function isClean(snapshot: LonghornSnapshot, node: string, awaited: readonly ReplicaView[]): StorageFacts['isClean'] {
   if (awaited.length > 0) return known(false)
-  const volumes = new Set(snapshot.replicas.filter((replica) => replica.node === node).map(({ volume }) => volume))
+  const volumes = new Set(replicasOn(snapshot, node).map(({ volume }) => volume))
   const unread = snapshot.unreadable.find(
     (each) =>
       each.node === node || (each.object.startsWith('volume/') && volumes.has(each.object.slice('volume/'.length))),
   )
   return unread === undefined ? known(true) : unknown(`${unread.object} cannot be read: ${unread.why}`)
+}
+
+/** One snapshot is asked about many nodes. */
+const replicasByNode = new WeakMap<object, ReadonlyMap<string, readonly ReplicaView[]>>()
+
+function replicasOn({ replicas }: LonghornSnapshot, node: string): readonly ReplicaView[] {
+  const byNode = replicasByNode.get(replicas) ?? groupedBy(replicas, (replica) => replica.node)
+  replicasByNode.set(replicas, byNode)
+  return byNode.get(node) ?? []
 }
 
 /** By how much the clocks of machines may differ. */
@@ -157,12 +167,8 @@ const skewMs = 60_000
  * whole copy, and want another one. What had failed before the key was taken is not the work of whoever holds it.
  */
 function awaitedCopies({ snapshot, node, heldSinceMs }: LonghornStorageQuestion): readonly ReplicaView[] {
-  const candidates = snapshot.replicas.filter(
-    (replica) =>
-      replica.node === node &&
-      replica.isActive &&
-      !replica.isBeingDeleted &&
-      (replica.failedAt !== '' || isUnused(replica)),
+  const candidates = replicasOn(snapshot, node).filter(
+    (replica) => replica.isActive && !replica.isBeingDeleted && (replica.failedAt !== '' || isUnused(replica)),
   )
   if (candidates.length === 0) return candidates
   const volumes = new Map(snapshot.volumes.map((volume) => [volume.name, volume]))

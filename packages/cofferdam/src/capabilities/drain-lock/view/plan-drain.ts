@@ -1,0 +1,116 @@
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import type { BudgetReference } from '../../../shared/object-references.ts'
+import { isAppLocked } from '../domain/judge-budget-hold.ts'
+import type { DisruptionSnapshot } from '../domain/snapshot.ts'
+import { findForeseenWedges, findLastingObstacles, type LastingObstacle } from './drain-obstacles.ts'
+import { estimateDrain, type PastDrain } from './estimate-drain.ts'
+import { planDisruption } from './plan-disruption.ts'
+import { partClaim, planWaves, type WavePlace } from './plan-waves.ts'
+import { type WaveNeeds, waveNeedsOf } from './waves/wave-needs.ts'
+
+export interface DrainPlanQuestion {
+  readonly snapshots: readonly DisruptionSnapshot[]
+  readonly isByStorage: (budget: BudgetReference) => boolean
+  readonly past: readonly PastDrain[]
+  /** Nodes with different values of this label are not in one wave. */
+  readonly by?: { readonly label: string; readonly valueOf: (node: string) => string }
+}
+
+/** In which waves nodes can be drained, and which never can. */
+export interface DrainPlan {
+  /** Nodes of one wave can be away together. */
+  readonly waves: readonly (readonly string[])[]
+  /** No order takes fewer waves. */
+  readonly lowerBound: number
+  readonly never: readonly NeverDrained[]
+  /** null: not known. */
+  readonly estimateSeconds: number | null
+  readonly estimateRestsOn: string
+  /** What nodes of the waves wait for now; it can end by itself. */
+  readonly waits: readonly WaitingNode[]
+  /** What a drain can run into although nothing forbids it. */
+  readonly foreseen: readonly ({ readonly node: string } & LastingObstacle)[]
+}
+
+export interface NeverDrained {
+  readonly node: string
+  readonly why: string
+  readonly reasons: readonly LastingObstacle[]
+}
+
+export interface WaitingNode {
+  readonly node: string
+  readonly object: string
+  readonly reason: string
+  readonly why: string
+  /** When it ends, where that is known. */
+  readonly until?: string
+}
+
+/** Asks the decisions of the operator about every node, and arranges those that can go. Writes nothing. */
+export function planDrain({ snapshots, isByStorage, past, by }: DrainPlanQuestion): DrainPlan {
+  const asked = new Set(snapshots.map(({ request }) => request.nodeName))
+  const never: NeverDrained[] = []
+  const waits: WaitingNode[] = []
+  const foreseen: DrainPlan['foreseen'][number][] = []
+  const needs: WaveNeeds[] = []
+  const places = new Map<string, WavePlace>()
+  for (const snapshot of snapshots) {
+    const { nodeName: node } = snapshot.request
+    const isBegun = hasBegun(snapshot)
+    const reasons = isBegun ? [] : findLastingObstacles(snapshot, isByStorage)
+    if (reasons.length > 0) {
+      never.push({ node, why: reasons.map(({ why }) => why).join(' '), reasons })
+      continue
+    }
+    const own = isBegun ? [] : waitsOf(snapshot)
+    waits.push(...own)
+    foreseen.push(...findForeseenWedges(snapshot, isByStorage).map((each) => ({ node, ...each })))
+    places.set(node, isBegun ? 'begun' : own.length > 0 ? 'waits' : 'ready')
+    const { claims, leaves } = waveNeedsOf(snapshot, { isByStorage, asked })
+    needs.push({ node, claims: by === undefined ? claims : [...claims, partClaim(by.label, by.valueOf(node))], leaves })
+  }
+  const { waves, lowerBound } = planWaves(needs, (node) => places.get(node) ?? 'ready')
+  const estimate = estimateDrain(waves, {
+    past,
+    intent: snapshots[0]?.request.intent ?? 'Reboot',
+    waitSecondsOf: knownWaits(waits, snapshots[0]?.nowMs ?? 0),
+  })
+  return {
+    waves,
+    lowerBound,
+    never,
+    estimateSeconds: estimate.seconds ?? null,
+    estimateRestsOn: estimate.restsOn,
+    waits,
+    foreseen,
+  }
+}
+
+function hasBegun({ request: { record } }: DisruptionSnapshot): boolean {
+  return record.phase === 'Draining' || record.phase === 'Drained' || record.phase === 'Recovering'
+}
+
+/** What keeps the node from going at this moment, in the words of the operator. */
+function waitsOf(snapshot: DisruptionSnapshot): readonly WaitingNode[] {
+  return planDisruption(snapshot).blockedBy.map(({ object, reason, holder, wayOut }) => {
+    const until = lockEndOf(snapshot, object, reason)
+    const why = `${object}, held by ${holder}. ${wayOut}`
+    return { node: snapshot.request.nodeName, object, reason, why, ...(until === undefined ? {} : { until }) }
+  })
+}
+
+function lockEndOf({ budgets, nowMs }: DisruptionSnapshot, object: string, reason: string): string | undefined {
+  if (reason !== 'AppLocked') return undefined
+  const budget = budgets.find(({ namespace, name }) => object === `pdb/${namespace}/${name}`)
+  return budget?.appLock !== undefined && isAppLocked(budget, nowMs) ? rfc3339(budget.appLock.untilMs) : undefined
+}
+
+function knownWaits(waits: readonly WaitingNode[], nowMs: number): (node: string) => number {
+  const seconds = new Map<string, number>()
+  for (const { node, until } of waits) {
+    const left = until === undefined ? 0 : (Date.parse(until) - nowMs) / 1000
+    seconds.set(node, Math.max(seconds.get(node) ?? 0, Math.ceil(left)))
+  }
+  return (node) => seconds.get(node) ?? 0
+}

@@ -1,0 +1,149 @@
+import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { Option } from 'commander'
+import { pastDrainsOf } from '../../capabilities/drain-lock/view/estimate-drain.ts'
+import { planDrain } from '../../capabilities/drain-lock/view/plan-drain.ts'
+import { operatorAccount } from '../../deploy/operator-manifests.ts'
+import { observeDrains } from '../../observe/observe-drains.ts'
+import { openReader } from '../../observe/reader.ts'
+import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
+import { addNodeFlags, chooseNodes, type NodeFlags, parseNodeNames } from '../choose-nodes.ts'
+import { type CliCommand, exitCodes } from '../command.ts'
+import type { ClusterLink, Connect } from '../connect.ts'
+import { asIfMade } from '../drain/drain-request.ts'
+import { openSavedCluster, readSavedCluster } from '../snapshot/read-saved-cluster.ts'
+import type { DrainPlanFile, PlannedRequest } from './drain-plan-file.ts'
+import { renderDrainPlan } from './plan-drain-text.ts'
+
+export interface PlanDrainFlags extends NodeFlags {
+  readonly by?: string
+  readonly from?: string
+  readonly intent: 'reboot' | 'remove' | 'replace'
+  readonly skipDrain: boolean
+  readonly force?: boolean
+  readonly deleteEmptydirData?: boolean
+  readonly leaseNamespace: string
+}
+
+export interface PlanDrainPorts {
+  readonly connect: Connect
+  readonly clock: Clock
+}
+
+const intents = { reboot: 'Reboot', remove: 'Remove', replace: 'Replace' } as const
+
+export function createPlanDrainCommand(ports: PlanDrainPorts): CliCommand<PlanDrainFlags, DrainPlanFile> {
+  return {
+    name: 'drain',
+    summary: 'in which waves nodes can be drained, which never can, and why',
+    description:
+      'Plans the waves in which nodes can be drained together: by failure domains of Ceph, copies of Longhorn, room in budgets, locks of owners and limits of the DisruptionPolicy at once, with the lower bound. Nodes that can never go as asked are named with the reason, before the first one is touched. From the live cluster, or with --from FILE from what cofferdam snapshot saved. Changes nothing; cofferdam drain --plan FILE carries a plan out. Exit code 3: some nodes can never go as asked.',
+    examples: [
+      { line: 'cofferdam plan drain --all --delete-emptydir-data', says: 'in which waves all nodes can be rebooted' },
+      { line: 'cofferdam plan drain --all --by zone', says: 'zone after zone' },
+      {
+        line: 'cofferdam plan drain -l pool=storage --from cluster.json',
+        says: 'offline, from what cofferdam snapshot saved',
+      },
+      {
+        line: 'cofferdam plan drain --all -o json > plan.json',
+        says: 'for cofferdam drain --plan plan.json',
+      },
+    ],
+
+    configure(command) {
+      addNodeFlags(command, 'drain')
+        .option('--by <label>', 'no wave has nodes of two values of this label; zone, region or a label of nodes')
+        .option('--from <file>', 'read what cofferdam snapshot saved, not a cluster')
+        .addOption(
+          new Option('--intent <what>', 'what happens to them after the drain')
+            .choices(['reboot', 'remove', 'replace'])
+            .default('reboot'),
+        )
+        .option('--no-skip-drain', 'evict the pods that ask to stay, too')
+        .option('--force', 'evict pods that no controller creates again, too')
+        .option('--delete-emptydir-data', 'evict pods with emptyDir volumes, too; that deletes their data')
+        .option('--ignore-daemonsets', 'changes nothing: pods of DaemonSets always stay')
+        .option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)
+    },
+
+    async run({ args, flags, signal }) {
+      const names = parseNodeNames(args, flags)
+      const { link, clock } =
+        flags.from === undefined
+          ? { link: await ports.connect(flags), clock: ports.clock }
+          : openSavedCluster(await readSavedCluster(flags.from))
+      try {
+        const { nodes } = await chooseNodes(names, flags, { api: link.api, signal })
+        const by = flags.by === undefined ? undefined : labelReader(flags.by, nodes)
+        return await planNodes(
+          nodes.map(({ metadata }) => metadata.name),
+          askedOf(flags),
+          { link, clock, signal, leaseNamespace: flags.leaseNamespace, ...(by && { by }) },
+        )
+      } finally {
+        await link.close()
+      }
+    },
+
+    render: renderDrainPlan,
+    exitCode: ({ never }) => (never.length > 0 ? exitCodes.blocked : exitCodes.done),
+  }
+}
+
+function askedOf({ intent, skipDrain, force, deleteEmptydirData }: PlanDrainFlags): PlannedRequest {
+  return {
+    intent: intents[intent],
+    honourSkipDrain: skipDrain,
+    accepts: [
+      ...(force === true ? ['force' as const] : []),
+      ...(deleteEmptydirData === true ? ['deleteEmptyDirData' as const] : []),
+    ],
+  }
+}
+
+const knownLabels: Readonly<Record<string, string>> = {
+  zone: 'topology.kubernetes.io/zone',
+  region: 'topology.kubernetes.io/region',
+}
+
+function labelReader(
+  by: string,
+  nodes: readonly { readonly metadata: { name: string; labels?: Readonly<Record<string, string>> } }[],
+) {
+  const label = knownLabels[by] ?? by
+  const values = new Map(nodes.map(({ metadata }) => [metadata.name, metadata.labels?.[label] ?? '']))
+  return { label, valueOf: (node: string) => values.get(node) ?? '' }
+}
+
+export interface PlanPlace {
+  readonly link: Pick<ClusterLink, 'api' | 'server'>
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly leaseNamespace: string
+  readonly by?: { readonly label: string; readonly valueOf: (node: string) => string }
+}
+
+/** One reading of the cluster, and the plan that the decisions of the operator make of it. Requests in progress count as they are. */
+export async function planNodes(
+  names: readonly string[],
+  asked: PlannedRequest,
+  { link, clock, signal, leaseNamespace, by }: PlanPlace,
+): Promise<DrainPlanFile> {
+  const { api, server } = link
+  const read = await openReader({ api, clock, leaseNamespace, signal })
+  const disruptions = read.views.disruptions()
+  await read.informers.settled()
+  const requests: readonly NodeDisruption[] = [...disruptions.list()]
+  const nowMs = clock.now()
+  const underWay = new Map(requests.filter(isUnderWay).map((each) => [each.spec.nodeName, each]))
+  const wanted = names.map(
+    (nodeName) => underWay.get(nodeName) ?? asIfMade({ ...asked, nodeName, requester: '', nowMs }),
+  )
+  const observed = await observeDrains(wanted, read)
+  const plan = planDrain({ ...observed, past: pastDrainsOf(requests), ...(by === undefined ? {} : { by }) })
+  return { ...plan, observedAt: timestamp(clock), server, asked, notSeen: [...new Set(read.notSeen)] }
+}
+
+function isUnderWay({ status }: NodeDisruption): boolean {
+  return status?.phase !== 'Completed' && status?.phase !== 'Rejected'
+}

@@ -1,0 +1,110 @@
+import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
+import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import type { ObjectKey, ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
+import { readStorage } from '../capabilities/ceph-drain/observe/read-storage.ts'
+import { indexRecordedStorage } from '../capabilities/ceph-drain/view/recorded-storage.ts'
+import type { DisruptionSnapshot } from '../capabilities/drain-lock/domain/snapshot.ts'
+import { indexLimitsSeen } from '../capabilities/drain-lock/observe/limits.ts'
+import { observeDisruption } from '../capabilities/drain-lock/observe/observe.ts'
+import { isOverInstanceManager } from '../capabilities/longhorn-drain/domain/budget-object.ts'
+import { createLonghornJudge } from '../capabilities/longhorn-drain/domain/judge.ts'
+import { longhornStorageFacts, unknownLonghornStorage } from '../capabilities/longhorn-drain/domain/storage-facts.ts'
+import { readLonghorn } from '../capabilities/longhorn-drain/observe/read-longhorn.ts'
+import type { LonghornView } from '../capabilities/longhorn-drain/view/longhorn-view.ts'
+import { budgetKey } from '../ledger/rules/keys.ts'
+import { createLedgerStore } from '../ledger/store/ledger-store.ts'
+import { noteDefaults } from '../ledger/store/observe-settings.ts'
+import { isExchangedBudget } from '../shared/exchanged-budget.ts'
+import { policyName } from '../shared/kinds/disruption-policy.ts'
+import type { NodeDisruption } from '../shared/kinds/node-disruption.ts'
+import type { BudgetReference } from '../shared/object-references.ts'
+import { known, unknown } from '../shared/observed.ts'
+import { once } from '../shared/once.ts'
+import type { StorageFacts } from '../shared/storage-facts.ts'
+import type { Reader } from './reader.ts'
+
+/** What drains of many nodes would meet, all read at one time. */
+export interface ObservedDrains {
+  /** In the order of the requests. */
+  readonly snapshots: readonly DisruptionSnapshot[]
+  /** Whether the storage decides what the budget allows: it opens when its node may go. */
+  readonly isByStorage: (budget: BudgetReference) => boolean
+}
+
+/** Reads each kind once, however many nodes are asked about, and sees for each what the operator would see. */
+export async function observeDrains(requests: readonly NodeDisruption[], read: Reader): Promise<ObservedDrains> {
+  const { api, clock, signal, views, settings, notSeen, informers, cephViews } = read
+  noteDefaults(settings, notSeen)
+  const [nodeView, counted, pods, budgets, plainBudgets, policies, osdPods] = [
+    informers.open<Node>('nodes/whole', { type: nodes }),
+    views.nodes(),
+    views.pods(),
+    views.budgets(),
+    views.plainBudgets(),
+    views.policies(),
+    cephViews.all.osdPods(),
+  ]
+  await informers.settled()
+  // Without these nothing can be said of any node.
+  if (![nodeView, pods, budgets].every(({ synced }) => synced)) throw new ApiError('Forbidden', notSeen.join('; '))
+  const [storage, longhorn] = await Promise.all([readStorage(read, [...plainBudgets.list()]), readLonghorn(read)])
+  const cephFacts = indexRecordedStorage(storage, [...osdPods.list()])
+  const longhornFacts = longhornFactsOf(longhorn)
+  const policy = policies.synced
+    ? known(policies.get({ name: policyName }))
+    : unknown('the DisruptionPolicy may not be read')
+  const ledger = once(() => createLedgerStore({ api, clock }).read(signal))
+  const nowMs = clock.now()
+  const ports = {
+    api: { get: getFrom(nodeView), list: api.list.bind(api) },
+    // All nodes are seen at one time.
+    clock: { now: () => nowMs },
+    store: { read: ledger },
+    settings: settings.drainLock,
+    appLocks: settings.appLocks,
+    identity: 'cofferdam',
+    views: { pods, budgets },
+    observeLimits: indexLimitsSeen(known([...counted.list()]), policy),
+    observeStorage: async (about: { readonly node: string } | { readonly key: string }) =>
+      'node' in about ? [...cephFacts(about.node), ...longhornFacts(about.node)] : [],
+  }
+  const snapshots: DisruptionSnapshot[] = []
+  for (const request of requests) snapshots.push(await observeDisruption(ports, request, { isFresh: false, signal }))
+  const byStorage = new Set([...plainBudgets.list()].filter(isStorageBudget).map(keyOfBudget))
+  return { snapshots, isByStorage: (budget) => byStorage.has(budgetKey(budget)) }
+}
+
+/** Budgets that Cofferdam or another operator opens and closes as storage allows. */
+function isStorageBudget(budget: PodDisruptionBudget): boolean {
+  const isOurs = budget.metadata.labels?.['app.kubernetes.io/managed-by'] === 'cofferdam'
+  return isOurs || isExchangedBudget(budget) || isOverInstanceManager(budget)
+}
+
+function keyOfBudget({ metadata: { namespace = '', name } }: PodDisruptionBudget): string {
+  return budgetKey({ namespace, name })
+}
+
+function getFrom(view: WatchView<Node>) {
+  return async <T extends KubeObject>(type: ResourceType<T>, key: ObjectKey): Promise<T> => {
+    const found = type.plural === nodes.plural ? view.get(key) : undefined
+    if (found === undefined) throw new ApiError('NotFound', `${type.plural} "${key.name}" not found`)
+    return found as KubeObject as T
+  }
+}
+
+function longhornFactsOf(longhorn: LonghornView | undefined): (node: string) => StorageFacts[] {
+  if (longhorn === undefined) return () => []
+  const { snapshot, unknownWhy } = longhorn
+  if (unknownWhy !== undefined) return (node) => [unknownLonghornStorage(node, unknownWhy)]
+  const withData = new Set([
+    ...snapshot.replicas.map(({ node }) => node),
+    ...snapshot.instanceManagers.filter(({ engines }) => engines.length > 0).map(({ node }) => node),
+  ])
+  const judge = createLonghornJudge()
+  return (node) =>
+    withData.has(node) ? [longhornStorageFacts({ snapshot, node, heldSinceMs: undefined, decide: judge.decide })] : []
+}
