@@ -48,7 +48,7 @@ async function lookAtNodes(ports: AskPorts): Promise<NodeAgreement> {
     longhorn: [],
     events: [],
   }
-  const nodeVerdicts = [...page.nodes].map(([id, { drain }]) => ({ id, drain }))
+  const nodeVerdicts = [...page.nodes].map(([id, verdict]) => ({ id, ...verdict }))
   const shown = wordsOf({ ...view, nodeVerdicts })
   // Before the first answer is there the page counts by itself.
   const atFirst = wordsOf(view)
