@@ -54,7 +54,9 @@ function isFound({ node, state, verdict }: NodeViewModel, words: string): boolea
   const zone = node.zone === '' ? 'no zone' : `zone ${node.zone}`
   const judged = verdict?.mayGo === undefined ? '' : verdict.mayGo ? 'may go' : `held ${verdict.blocker?.reason ?? ''}`
   const text = [node.id, zone, nodeStateWords[state], judged, node.roles.join(' ')].join(' ').toLowerCase()
-  return words.split(/\s+/).every((word) => text.includes(word))
+  const parts = text.split(' ')
+  // A letter or two name a zone; as parts of a word they are everywhere.
+  return words.split(/\s+/).every((word) => (word.length < 3 ? parts.includes(word) : text.includes(word)))
 }
 
 function Search() {
