@@ -47,6 +47,13 @@ export async function openLargeCluster(nodeCount = 1_000): Promise<LargeCluster>
     metadata: { namespace: 'shop', name: 'web' },
     spec: { maxUnavailable: 10, selector: { matchLabels: { app: 'web' } } },
   })
+  const counted = { observedGeneration: 1, disruptionsAllowed: 10, currentHealthy: 5_000, desiredHealthy: 4_990 }
+  await api.patch(
+    podDisruptionBudgets,
+    { namespace: 'shop', name: 'web' },
+    { type: 'merge', body: { status: { ...counted, expectedPods: 5_000 } } },
+    { subresource: 'status' },
+  )
   const dashboard = await startDashboard({
     api,
     clock: realClock,

@@ -6,7 +6,6 @@ import { showIn, windows } from './browser.ts'
 const folder = resolve(import.meta.dirname, '../../docs/images')
 const kept = {
   '': windows['a wide window, light'],
-  '-dark': windows['a wide window, dark'],
   '-phone': windows['a phone, light'],
 }
 

@@ -50,9 +50,7 @@ function CephPanel({ cluster }: { cluster: CephView }) {
       <dl class="facts">
         <Fact name="Placement groups">
           {placementGroups.length === 0
-            ? health === undefined
-              ? 'unknown: Rook has recorded no health yet'
-              : 'no complaint of Ceph'
+            ? withoutChecks(health)
             : placementGroups.map(({ message }) => message).join('; ')}
         </Fact>
         <Fact name="Monitors">
@@ -72,6 +70,14 @@ function CephPanel({ cluster }: { cluster: CephView }) {
       </dl>
     </section>
   )
+}
+
+/** Rook records complaints only; without one it says nothing of the placement groups, and the operator does. */
+function withoutChecks(health: string | undefined): string {
+  if (health === undefined) return 'unknown: Rook has recorded no health yet'
+  return health === 'HEALTH_OK'
+    ? 'no complaint of Ceph'
+    : 'no details recorded by Rook; what the operator polled is above'
 }
 
 function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {
