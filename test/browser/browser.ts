@@ -1,5 +1,4 @@
-import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import axe from 'axe-core'
 import { type Browser, chromium, type Page } from 'playwright-core'
 
 /** How wide a window is, and whether its user prefers dark pages. */
@@ -39,11 +38,9 @@ export async function showIn(page: Page, { width, height, theme }: Window): Prom
   await page.emulateMedia({ colorScheme: theme, reducedMotion: 'reduce' })
 }
 
-const axeSource = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
 /** What axe finds wrong, in one line each. */
 export async function accessibilityFaults(page: Page): Promise<string[]> {
-  await page.evaluate(axeSource)
+  await page.evaluate(axe.source)
   return page.evaluate(
     `axe.run().then(({ violations }) => violations.flatMap(({ id, nodes }) =>
       nodes.map(({ target, failureSummary }) => [id, target.join(' '), failureSummary].join(': '))))`,

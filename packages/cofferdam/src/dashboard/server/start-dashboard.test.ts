@@ -209,8 +209,14 @@ describe('answers', () => {
     await untilReady()
     writeFileSync(join(pageDirectory, 'page.css'), 'a{}'.repeat(1000))
     const other = await startDashboard({
-      ...{ api, clock: realClock, random: seededRandom(1), port: 0, pageDirectory, shown: [] },
-      ...{ rehearse: rehearsalFor, explain: async () => ({ code: 0, text: '' }) },
+      api,
+      clock: realClock,
+      random: seededRandom(1),
+      port: 0,
+      pageDirectory,
+      shown: [],
+      rehearse: rehearsalFor,
+      explain: async () => ({ code: 0, text: '' }),
     })
     writeFileSync(join(pageDirectory, 'page.css'), 'a{}')
     const response = await fetch(new URL('/page.css', other.url))
