@@ -2,6 +2,7 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { createExplainCommand } from '@cofferdam/product/cli/explain/explain.ts'
 import type { Explained } from '@cofferdam/product/cli/explain/question.ts'
+import { rehearsalFor } from '@cofferdam/product/cli/observe/observe-guards.ts'
 import { createStatusCommand } from '@cofferdam/product/cli/status/status.ts'
 import type { Status } from '@cofferdam/product/cli/status/status-observe.ts'
 import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
@@ -31,5 +32,8 @@ export async function askStatus({ api, clock }: AskPorts): Promise<Status> {
 /** What the page is told of everything that is judged. */
 export function askPage({ api, clock }: AskPorts): Promise<Verdicts> {
   const { signal } = new AbortController()
-  return observeVerdicts({ api, clock, leaseNamespace: 'cofferdam-system', signal }, shownOf(capabilities))
+  return observeVerdicts(
+    { api, clock, leaseNamespace: 'cofferdam-system', signal, rehearse: rehearsalFor },
+    shownOf(capabilities),
+  )
 }

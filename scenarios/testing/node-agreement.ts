@@ -48,7 +48,7 @@ async function lookAtNodes(ports: AskPorts): Promise<NodeAgreement> {
     longhorn: [],
     events: [],
   }
-  const nodeVerdicts = [...page.nodes].map(([id, { drain }]) => ({ id, drain }))
+  const nodeVerdicts = [...page.nodes].map(([id, verdict]) => ({ id, ...verdict }))
   const shown = wordsOf({ ...view, nodeVerdicts })
   // Before the first answer is there the page counts by itself.
   const atFirst = wordsOf(view)
@@ -63,6 +63,9 @@ async function lookAtNodes(ports: AskPorts): Promise<NodeAgreement> {
     seen.add(drain)
     const blame = (sentence: string) => disagreements.push(`node/${name}: explain says ${drain}; ${sentence}`)
     if (status.get(name) !== drain) blame(`status says ${status.get(name)}`)
+    const judged = page.nodes.get(name)
+    if (judged?.mayGo !== answer.mayGo || judged.summary !== answer.summary)
+      blame(`the page says ${judged?.summary}, explain ${answer.summary}`)
     const word = shown.get(name) ?? ''
     if (isReady && words[drain]?.includes(word) !== true) blame(`the page says ${word}`)
     if (isReady && (atFirst.get(name) === 'drained') !== (drain === 'DrainCompleted'))

@@ -4,6 +4,7 @@ import { createLog } from '../operator/log.ts'
 import { createAdoptCommand, createReleaseCommand } from './adopt/hand-over-command.ts'
 import type { CliCommand, CommandGroup } from './command.ts'
 import { connect } from './connect.ts'
+import { createDashboardCommand } from './dashboard/dashboard.ts'
 import { createDemoCommand } from './demo/demo.ts'
 import { createDrainCommand } from './drain/drain.ts'
 import { localRequester } from './drain/requester.ts'
@@ -22,6 +23,7 @@ export function createCommands(places: Parameters<typeof createDemoCommand>[0]):
   const ports = { connect, clock: realClock, random: realRandom, requester: () => localRequester(process.env) }
   return [
     createAdoptCommand(ports),
+    createDashboardCommand({ ...ports, pageDirectory: places.pageDirectory }),
     createDemoCommand(places),
     createDrainCommand(ports),
     createExplainCommand(ports),

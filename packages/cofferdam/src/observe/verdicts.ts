@@ -1,26 +1,40 @@
+import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { readStorage } from '../capabilities/ceph-drain/observe/read-storage.ts'
+import { osdOf } from '../capabilities/ceph-drain/view/storage-budget.ts'
+import type { DisruptionSnapshot } from '../capabilities/drain-lock/domain/snapshot.ts'
+import { skipDrainAnnotation } from '../capabilities/drain-lock/observe/objects.ts'
 import { readFencing } from '../capabilities/fencing/observe/read-fencing.ts'
 import { readLonghorn } from '../capabilities/longhorn-drain/observe/read-longhorn.ts'
+import type { LonghornView } from '../capabilities/longhorn-drain/view/longhorn-view.ts'
+import { readUpdates } from '../capabilities/osd-update/observe/read-updates.ts'
 import type { Shown } from '../capabilities/shown.ts'
 import { type BudgetVerdict, describeVerdict } from '../explain/budget-verdict.ts'
+import { type CephVerdict, cephVerdict } from '../explain/ceph-verdict.ts'
 import { explainBudget } from '../explain/explain-budget.ts'
-import type { NodeState } from '../explain/explanation.ts'
+import { explainCephCluster } from '../explain/explain-ceph-cluster.ts'
+import { explainNode } from '../explain/explain-node.ts'
 import { type MachineVerdict, machineVerdicts } from '../explain/machine-verdict.ts'
 import { nodeStateOf } from '../explain/node-state.ts'
-import { isClosedToPods } from '../shared/closed-node.ts'
+import { type NodeVerdict, nodeVerdict } from '../explain/node-verdict.ts'
+import type { GuardSnapshot } from '../explain/snapshot.ts'
 import { groupedBy } from '../shared/grouped-by.ts'
 import { plainPaint } from '../shared/paint.ts'
+import type { StorageView } from '../shared/storage-view.ts'
 import { observeHolds } from './observe-holds.ts'
 import { readShown, type ShownPorts } from './read-shown.ts'
-import { openReader, type Question } from './reader.ts'
+import { openReader, type Question, type Reader } from './reader.ts'
 
 export interface Verdicts {
   /** What every budget says to the next eviction, by `namespace/name`. */
   readonly budgets: ReadonlyMap<string, BudgetVerdict>
-  /** How far a drain of each cordoned node is, by its name. */
-  readonly nodes: ReadonlyMap<string, Pick<NodeState, 'drain'>>
+  /** Whether each node may be drained, by its name. */
+  readonly nodes: ReadonlyMap<string, NodeVerdict>
+  /** What is known of each Ceph cluster, by `namespace/name`. */
+  readonly ceph: ReadonlyMap<string, CephVerdict>
   /** What becomes of each machine, by `api/namespace/name`. */
   readonly machines: ReadonlyMap<string, MachineVerdict>
   /** What each capability has to say of the whole cluster, by its field. */
@@ -33,8 +47,27 @@ export interface Panel {
   readonly groups: readonly (readonly string[])[]
 }
 
+/** What a drain for a reboot would see of a node whose pods ask to stay. */
+export type Rehearse = (
+  asked: readonly Pod[],
+  seen: {
+    readonly name: string
+    readonly storage: readonly StorageView[]
+    readonly budgets: readonly PodDisruptionBudget[] | undefined
+    readonly longhorn: LonghornView | undefined
+  },
+  read: Reader,
+) => Promise<{ readonly rehearsal?: DisruptionSnapshot }>
+
+export interface VerdictQuestion extends Question {
+  readonly rehearse: Rehearse
+}
+
 /** Everything that is judged in a cluster, read and judged as `explain` and `status` do. */
-export async function observeVerdicts(question: Question, list: readonly Shown<ShownPorts>[]): Promise<Verdicts> {
+export async function observeVerdicts(
+  question: VerdictQuestion,
+  list: readonly Shown<ShownPorts>[],
+): Promise<Verdicts> {
   const { api, signal } = question
   const read = await openReader(question)
   const [{ items: budgets }, { items: podList }, { items: nodeList }, longhorn] = await Promise.all([
@@ -48,7 +81,7 @@ export async function observeVerdicts(question: Question, list: readonly Shown<S
   const shown = await readShown(ports, list)
   const fencing = await readFencing(read, ports)
   const podsByNamespace = groupedBy(podList, ({ metadata }) => metadata.namespace ?? '')
-  const podsByNode = groupedBy(podList, ({ spec }) => spec.nodeName ?? '')
+  const guards = { budgets, pods: podList, storage, holds, ...(longhorn && { longhorn }) }
   const style = { now: read.now, paint: plainPaint }
   return {
     budgets: new Map(
@@ -58,13 +91,8 @@ export async function observeVerdicts(question: Question, list: readonly Shown<S
         return [keyText(keyOf(budget)), describeVerdict(explainBudget(seen))]
       }),
     ),
-    nodes: new Map(
-      nodeList.filter(isClosedToPods).map((node) => {
-        const { name } = node.metadata
-        const around = { podsOnNode: podsByNode.get(name) ?? [], leftByRequest: holds.leftByRequest ?? [] }
-        return [name, { drain: nodeStateOf({ node, ...around, now: read.now }).drain }]
-      }),
-    ),
+    nodes: await judgeNodes({ nodeList, podList, guards, rehearse: question.rehearse }, read),
+    ceph: await judgeCeph({ pods: podList, budgets, storage, holds }, read),
     machines: fencing === undefined ? new Map() : machineVerdicts(fencing),
     panels: new Map(
       list.flatMap(({ field, title, lines }): [string, Panel][] => {
@@ -73,4 +101,76 @@ export async function observeVerdicts(question: Question, list: readonly Shown<S
       }),
     ),
   }
+}
+
+/** Each rehearsal reads the cluster again: of more nodes than this the page says that their answer has to be asked for. */
+const mostRehearsals = 25
+/** So many are judged before others get the processor. */
+const atATime = 20
+
+async function judgeNodes(
+  {
+    nodeList,
+    podList,
+    guards,
+    rehearse,
+  }: {
+    readonly nodeList: readonly Node[]
+    readonly podList: readonly Pod[]
+    readonly guards: GuardSnapshot
+    readonly rehearse: Rehearse
+  },
+  read: Reader,
+): Promise<ReadonlyMap<string, NodeVerdict>> {
+  const podsByNode = groupedBy(podList, ({ spec }) => spec.nodeName ?? '')
+  const podsByNamespace = groupedBy(podList, ({ metadata }) => metadata.namespace ?? '')
+  const budgetsByNamespace = groupedBy(guards.budgets, ({ metadata }) => metadata.namespace ?? '')
+  const verdicts = new Map<string, NodeVerdict>()
+  let rehearsals = 0
+  for (const [at, node] of nodeList.entries()) {
+    if (at % atATime === atATime - 1) await new Promise((resolve) => setImmediate(resolve))
+    const { name } = node.metadata
+    const podsOnNode = podsByNode.get(name) ?? []
+    const { storage, longhorn, budgets } = guards
+    const wantsToStay = podsOnNode.some(({ metadata }) => metadata.annotations?.[skipDrainAnnotation] === 'true')
+    if (wantsToStay && ++rehearsals > mostRehearsals) {
+      const leftByRequest = guards.holds?.leftByRequest ?? []
+      verdicts.set(name, { drain: nodeStateOf({ node, podsOnNode, leftByRequest, now: read.now }).drain })
+      continue
+    }
+    const rehearsal = wantsToStay ? await rehearse(podsOnNode, { name, storage, budgets, longhorn }, read) : {}
+    const namespaces = [...new Set(podsOnNode.map(({ metadata }) => metadata.namespace ?? ''))]
+    const around = {
+      pods: namespaces.flatMap((namespace) => podsByNamespace.get(namespace) ?? []),
+      budgets: namespaces.flatMap((namespace) => budgetsByNamespace.get(namespace) ?? []),
+    }
+    verdicts.set(name, nodeVerdict(explainNode({ node, ...guards, ...around, ...rehearsal, now: read.now })))
+  }
+  return verdicts
+}
+
+async function judgeCeph(guards: GuardSnapshot, read: Reader): Promise<ReadonlyMap<string, CephVerdict>> {
+  const updates = await readUpdates(read)
+  if (updates.length === 0) return new Map()
+  const clusters = read.informers.openOptional('cephclusters/health', {
+    type: cephClusters,
+    project: ({ metadata, status }) => ({ metadata, ...(status === undefined ? {} : { status }) }),
+  })
+  await read.informers.settled()
+  return new Map(
+    updates.map((seen) => {
+      const { namespace = '', name } = seen.cluster.metadata
+      const pods = guards.pods.filter(({ metadata }) => metadata.namespace === namespace)
+      const budgets = guards.budgets.filter(({ metadata }) => metadata.namespace === namespace)
+      const osdPods = pods.filter((pod) => osdOf(pod) !== undefined)
+      return [
+        `${namespace}/${name}`,
+        cephVerdict(explainCephCluster({ ...guards, pods, budgets }, { seen, osdPods }), {
+          cluster: clusters.get({ namespace, name }),
+          view: guards.storage.find((each) => each.namespace === namespace && each.name === name),
+          mons: pods.filter(({ metadata }) => metadata.labels?.['app'] === 'rook-ceph-mon'),
+        }),
+      ]
+    }),
+  )
 }

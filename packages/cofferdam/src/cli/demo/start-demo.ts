@@ -23,6 +23,8 @@ import { controllerNames, permissionsOf } from '../../operator/controller-names.
 import { createMetrics } from '../../operator/metrics.ts'
 import { startOperator } from '../../operator/operator.ts'
 import { type CephTrust, trustsAlone } from '../../shared/ceph-trust/named-clusters.ts'
+import { createExplainForPage } from '../dashboard/explain-for-page.ts'
+import { rehearsalFor } from '../observe/observe-guards.ts'
 import { installOperator } from './install-operator.ts'
 import { writeKubeconfig } from './kubeconfig-file.ts'
 
@@ -95,6 +97,8 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
             portFlag: '--port',
             pageDirectory: options.pageDirectory,
             shown: shownOf(capabilities),
+            rehearse: rehearsalFor,
+            explain: createExplainForPage({ api, clock, leaseNamespace: operatorAccount.namespace }),
             cluster: description.name,
             whatIsMissing: () => (isReady() ? undefined : latest.waitingFor.join(', ')),
           })

@@ -1,6 +1,9 @@
 import type { BudgetVerdict } from '../../explain/budget-verdict.ts'
 import type { BudgetView } from '../server/cluster-view.ts'
 
+/** Those that hold something come first; `kubectl get pdb -A` lists all. */
+const mostRows = 40
+
 export function BudgetsTable({
   budgets,
   verdictOf,
@@ -8,7 +11,11 @@ export function BudgetsTable({
   budgets: readonly BudgetView[]
   verdictOf: (budget: BudgetView) => BudgetVerdict
 }) {
-  const sorted = budgets.toSorted((a, b) => (a.id < b.id ? -1 : 1))
+  const urgencies = { alarm: 0, busy: 1, calm: 2 }
+  const sorted = budgets
+    .map((budget) => ({ budget, verdict: verdictOf(budget) }))
+    .sort((a, b) => urgencies[a.verdict.tone] - urgencies[b.verdict.tone] || (a.budget.id < b.budget.id ? -1 : 1))
+  const more = sorted.length - mostRows
   return (
     <section class="budgets panel" aria-labelledby="budgets-title">
       <h2 id="budgets-title">Disruption budgets</h2>
@@ -35,13 +42,14 @@ export function BudgetsTable({
               </tr>
             </thead>
             <tbody>
-              {sorted.map((budget) => (
-                <BudgetRow key={budget.id} budget={budget} verdict={verdictOf(budget)} />
+              {sorted.slice(0, mostRows).map(({ budget, verdict }) => (
+                <BudgetRow key={budget.id} budget={budget} verdict={verdict} />
               ))}
             </tbody>
           </table>
         </section>
       )}
+      {more > 0 ? <p class="soft more-budgets">and {more} more, none of them more urgent than these</p> : null}
     </section>
   )
 }

@@ -1,7 +1,7 @@
 import type { PanelView } from '../server/cluster-view.ts'
 
 /** These have a panel of their own that says more. */
-const shownElsewhere = ['longhorn', 'osdUpdates']
+const shownElsewhere = ['longhorn', 'osdUpdates', 'storage']
 
 /** What each capability has to say of the whole cluster, in the words of `cofferdam status`. */
 export function CapabilityPanels({ panels }: { panels: readonly PanelView[] }) {

@@ -10,6 +10,9 @@ export const clusterName = signal('')
 /** The server's time, for ages: the browser's own clock may be wrong. */
 export const now = signal(Date.now())
 
+/** When the server was heard last, by its own time. */
+export const asOf = signal(0)
+
 let serverAheadMs = 0
 const silenceMs = 40_000
 const retryMs = 2_000
@@ -40,6 +43,7 @@ function connect(): void {
     source.addEventListener(type, (event: MessageEvent<string>) => {
       const message = JSON.parse(event.data) as Message
       serverAheadMs = message.at - Date.now()
+      asOf.value = message.at
       clearTimeout(silence)
       silence = setTimeout(again, silenceMs)
       receive(message)

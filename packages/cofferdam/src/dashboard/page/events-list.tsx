@@ -1,26 +1,62 @@
+import { signal } from '@preact/signals'
 import { type EventView, newestEvents } from '../server/cluster-view.ts'
 import { ageText } from './age-text.ts'
 import { now } from './connection.ts'
 
-const shown = 60
+const shown = 80
 
+const wanted = signal('')
+const isWarningsOnly = signal(false)
+
+/** What happened and why, newest first, by kind and by words. */
 export function EventsList({ events }: { events: readonly EventView[] }) {
-  const newest = newestEvents(events, shown)
+  const words = wanted.value.trim().toLowerCase()
+  const found = events.filter((event) => isWanted(event, words))
+  const newest = newestEvents(found, shown)
   return (
     <section class="events panel" aria-labelledby="events-title">
-      <h2 id="events-title">Events</h2>
-      {newest.length === 0 ? (
+      <h2 id="events-title">Timeline</h2>
+      {events.length === 0 ? (
         <p class="empty">Nothing has happened yet.</p>
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls must be reachable by keyboard
-        <ol class="event-list" tabIndex={0} aria-label="Newest events first">
-          {newest.map((event) => (
-            <EventRow key={event.id} event={event} />
-          ))}
-        </ol>
+        <>
+          <p class="event-filter">
+            <input
+              type="search"
+              aria-label="Filter the timeline"
+              placeholder="object, reason or word"
+              value={wanted.value}
+              onInput={({ currentTarget }) => {
+                wanted.value = currentTarget.value
+              }}
+            />
+            <label>
+              <input
+                type="checkbox"
+                checked={isWarningsOnly.value}
+                onChange={({ currentTarget }) => {
+                  isWarningsOnly.value = currentTarget.checked
+                }}
+              />{' '}
+              Warnings only
+            </label>
+          </p>
+          {newest.length === 0 ? <p class="empty">No event matches.</p> : null}
+          {/* biome-ignore lint/a11y/noNoninteractiveTabindex: a list that scrolls must be reachable by keyboard */}
+          <ol class="event-list" tabIndex={0} aria-label="Newest events first">
+            {newest.map((event) => (
+              <EventRow key={event.id} event={event} />
+            ))}
+          </ol>
+        </>
       )}
     </section>
   )
+}
+
+function isWanted({ type, about, reason, message }: EventView, words: string): boolean {
+  if (isWarningsOnly.value && type !== 'Warning') return false
+  return words === '' || `${about} ${reason} ${message}`.toLowerCase().includes(words)
 }
 
 function EventRow({ event }: { event: EventView }) {

@@ -12,7 +12,7 @@ export function Overview({ model }: { model: ClusterViewModel }) {
       <dl class="meters">
         <Meter label="Nodes ready" value={counts.nodesReady} of={counts.nodes} short="alarm" />
         <Meter label="Pods ready" value={counts.podsReady} of={counts.pods} short="busy" />
-        <Meter label="Budgets with room" value={counts.budgetsWithRoom} of={counts.budgets} short="busy" />
+        <Meter label="Budgets not blocked" value={counts.budgetsFree} of={counts.budgets} short="busy" />
       </dl>
     </section>
   )

@@ -1,13 +1,16 @@
-import { computed } from '@preact/signals'
+import { computed, effect } from '@preact/signals'
 import { render } from 'preact'
-import { verdictsOf, viewCluster } from '../server/cluster-view-model.ts'
+import { viewCluster } from '../server/cluster-view-model.ts'
 import { openDrains, viewLocks } from '../server/lock-view-model.ts'
 import { viewUpdates } from '../server/osd-update-view-model.ts'
+import { verdictsOf } from '../server/verdicts-of.ts'
 import { BudgetsTable } from './budgets-table.tsx'
 import { CapabilityPanels } from './capability-panels.tsx'
+import { CephPanels, isCephTroubled } from './ceph-panel.tsx'
 import { connection, followCluster, now, view } from './connection.ts'
 import { DrainsPanel } from './drains-panel.tsx'
 import { EventsList } from './events-list.tsx'
+import { ExplanationPanel } from './explanation.tsx'
 import { LonghornPanel } from './longhorn-panel.tsx'
 import { OsdUpdatePanels } from './osd-update-panel.tsx'
 import { Overview } from './overview.tsx'
@@ -41,11 +44,13 @@ function Page() {
         <main class={connection.value === 'live' ? 'layout' : 'layout stale'}>
           <div class="summary">
             <Overview model={shown} />
+            <CephPanels clusters={(facts.ceph ?? []).filter(isCephTroubled)} />
             <OsdUpdatePanels models={updates.value} />
           </div>
           <ZoneMap model={shown} />
           <div class="under-way">
             <DrainsPanel drains={openDrains(facts.drains)} locks={locks.value} />
+            <CephPanels clusters={(facts.ceph ?? []).filter((cluster) => !isCephTroubled(cluster))} />
             <LonghornPanel panel={facts.longhorn[0]} />
             <CapabilityPanels panels={facts.panels ?? []} />
           </div>
@@ -57,9 +62,21 @@ function Page() {
         <p>This page is read-only. Times are those of the cluster.</p>
       </footer>
       <PodDetail />
+      <ExplanationPanel />
     </>
   )
 }
+
+/** The state is seen in the row of tabs. */
+const titleMarks = { calm: '✓', busy: '●', alarm: '▲' }
+effect(() => {
+  const shown = model.value
+  const offline = connection.value === 'reconnecting' ? '(offline) ' : ''
+  document.title =
+    shown === undefined
+      ? 'Cofferdam'
+      : `${offline}${titleMarks[shown.headline.tone]} ${shown.headline.says} · Cofferdam`
+})
 
 const root = document.getElementById('page')
 if (root !== null) render(<Page />, root)

@@ -1,4 +1,5 @@
 import { signal } from '@preact/signals'
+import type { HeldBy } from '../../explain/node-verdict.ts'
 import type { PodState, PodView } from '../server/cluster-view.ts'
 import { LockMark } from './lock-mark.tsx'
 
@@ -15,7 +16,7 @@ export const podStateWords: Record<PodState, string> = {
 export interface PointedPod {
   readonly id: string
   readonly app: string
-  readonly heldBy: string | undefined
+  readonly heldBy: HeldBy | undefined
   /** Where the chip is on the screen. */
   readonly box: { readonly left: number; readonly top: number; readonly bottom: number }
 }
@@ -23,7 +24,7 @@ export interface PointedPod {
 /** The pod under the pointer or the keyboard focus. Its siblings light up too, so that one sees where they stand. */
 export const pointedPod = signal<PointedPod | undefined>(undefined)
 
-export function PodChip({ pod, heldBy }: { pod: PodView; heldBy?: string | undefined }) {
+export function PodChip({ pod, heldBy }: { pod: PodView; heldBy?: HeldBy | undefined }) {
   const isDaemon = pod.ownerKind === 'DaemonSet'
   const app = `${pod.namespace}/${pod.app}`
   const pointed = pointedPod.value
@@ -41,7 +42,7 @@ export function PodChip({ pod, heldBy }: { pod: PodView; heldBy?: string | undef
   const leave = () => {
     if (pointedPod.value?.id === pod.id) pointedPod.value = undefined
   }
-  const held = heldBy === undefined ? '' : `, held by budget ${heldBy}`
+  const held = heldBy === undefined ? '' : `, may not go now: ${heldText(heldBy)}`
   const suffix = !isDaemon && pod.name.startsWith(`${pod.app}-`) ? (pod.name.split('-').at(-1) ?? '') : ''
   return (
     <li>
@@ -68,4 +69,13 @@ export function PodChip({ pod, heldBy }: { pod: PodView; heldBy?: string | undef
       </button>
     </li>
   )
+}
+
+/** `pdb/shop/orders, held by ann (AppLocked)` */
+export function heldText({ object, reason, holder }: HeldBy): string {
+  return holder === object ? `${object} (${reason})` : `${object}, held by ${holder} (${reason})`
+}
+
+export function More({ count }: { count: number }) {
+  return count > 0 ? <li class="none">and {count} more</li> : null
 }

@@ -1,6 +1,6 @@
 import { ageText } from './age-text.ts'
 import { now, view } from './connection.ts'
-import { podStateWords, pointedPod } from './pod-chip.tsx'
+import { heldText, podStateWords, pointedPod } from './pod-chip.tsx'
 
 const width = 288
 const gap = 8
@@ -20,7 +20,7 @@ export function PodDetail() {
   }
   const facts: [string, string | undefined][] = [
     ['State', pod.reason === undefined ? podStateWords[pod.state] : `${podStateWords[pod.state]}: ${pod.reason}`],
-    ['Held by', pointed.heldBy === undefined ? undefined : `budget ${pointed.heldBy}`],
+    ['Held by', pointed.heldBy === undefined ? undefined : heldText(pointed.heldBy)],
     ['Part of', pod.ownerKind === undefined ? undefined : `${pod.ownerKind} ${pod.app}`],
     ['Node', pod.node],
     ['Address', pod.address],

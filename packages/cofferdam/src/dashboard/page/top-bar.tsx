@@ -1,4 +1,4 @@
-import { clusterName, connection } from './connection.ts'
+import { asOf, clusterName, connection } from './connection.ts'
 
 const connectionWords = {
   connecting: 'Connecting',
@@ -17,9 +17,15 @@ export function TopBar() {
       <p class={`link-state ${connection.value}`} role="status">
         <span class="lamp" aria-hidden="true" />
         {connectionWords[connection.value]}
+        {connection.value === 'reconnecting' ? <span class="as-of">as of {timeText(asOf.value)}</span> : null}
       </p>
     </header>
   )
+}
+
+/** To the second, in the time of the reader. */
+function timeText(ms: number): string {
+  return new Date(ms).toLocaleTimeString([], { hour12: false })
 }
 
 function Mark() {

@@ -1,3 +1,4 @@
+import { sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
 import { expect, it } from 'vitest'
 import type { BudgetVerdict } from '../../explain/budget-verdict.ts'
@@ -8,7 +9,7 @@ const held: BudgetVerdict = { tone: 'busy', says: 'Blocked: zone a is away' }
 
 function open() {
   const clock = new VirtualClock(0)
-  const fixture = { answer: new Map([['shop/web', free]]), isWanted: true, asked: 0, isRefused: false }
+  const fixture = { answer: new Map([['shop/web', free]]), isWanted: true, asked: 0, isRefused: false, takesMs: 0 }
   const wakers = new Set<() => void>()
   const told: string[] = []
   const asked = createAskedViews({
@@ -25,6 +26,7 @@ function open() {
     isWanted: () => fixture.isWanted,
     ask: async () => {
       fixture.asked += 1
+      if (fixture.takesMs > 0) await sleep(clock, fixture.takesMs)
       if (fixture.isRefused) throw new Error('the server does not answer')
       return { budgets: fixture.answer }
     },
@@ -76,5 +78,17 @@ it('a server that does not answer leaves the last verdicts, and is asked again',
   fixture.answer = new Map([['shop/web', held]])
   await clock.advance(6_000)
   expect([...watch.list()]).toEqual([{ id: 'shop/web', ...held }])
+  await stop()
+})
+
+it('a cluster so large that an answer takes seconds is asked seldom, so that most of the processor is left to others', async () => {
+  const { clock, fixture, wake, stop } = open()
+  fixture.takesMs = 2_000
+  wake()
+  for (let second = 0; second < 60; second += 1) {
+    await clock.advance(1_000)
+    wake()
+  }
+  expect(fixture.asked).toBe(3)
   await stop()
 })

@@ -25,6 +25,8 @@ export interface AskedViewsOptions<Answer> {
 const settleMs = 500
 /** Each question lists all pods and budgets: a busy cluster is not asked again at once. */
 const restMs = 2_000
+/** A question that took long is asked seldom: at most this part of the time is spent on answers. */
+const restFactor = 10
 /** Locks end by the clock, and records of Ceph change by themselves. */
 const refreshMs = 5_000
 
@@ -43,6 +45,8 @@ export function createAskedViews<Answer extends object>({
   const stopping = new AbortController()
   const kept = new Map<string, Kept>()
   let isAsking = false
+  /** Something changed since the question was asked. */
+  let isOutdated = false
   let restsUntil = 0
   let next: { readonly at: number; readonly cancel: () => void } | undefined
 
@@ -53,6 +57,10 @@ export function createAskedViews<Answer extends object>({
   }
 
   function later(delayMs: number): void {
+    if (isAsking) {
+      isOutdated = true
+      return
+    }
     const at = Math.max(clock.now() + delayMs, restsUntil)
     if (stopping.signal.aborted || (next !== undefined && next.at <= at)) return
     next?.cancel()
@@ -61,8 +69,10 @@ export function createAskedViews<Answer extends object>({
 
   async function refresh(): Promise<void> {
     next = undefined
-    if (isAsking || !isWanted()) return later(refreshMs)
+    if (!isWanted()) return later(refreshMs)
     isAsking = true
+    isOutdated = false
+    const began = clock.now()
     try {
       for (const [kind, answers] of Object.entries((await ask(stopping.signal)) as Answers)) {
         const place = keptOf(kind)
@@ -74,8 +84,8 @@ export function createAskedViews<Answer extends object>({
       // Asked again below.
     } finally {
       isAsking = false
-      restsUntil = clock.now() + restMs
-      later(refreshMs)
+      restsUntil = clock.now() + Math.max(restMs, restFactor * (clock.now() - began))
+      later(isOutdated ? settleMs : refreshMs)
     }
   }
 

@@ -23,7 +23,9 @@ function fakeFeed() {
 
 /** Serves one stream on a real socket; the reader decides whether it reads. */
 async function openStream(feed: ClusterFeed, clock: VirtualClock) {
-  const server = createServer((_request, response) => void streamChanges(response, { feed, clock, cluster: 'c' }))
+  const server = createServer(
+    (_request, response) => void streamChanges(response, { feed, clock, greeting: { cluster: 'c' } }),
+  )
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   const reader = connect((server.address() as AddressInfo).port, '127.0.0.1')
   reader.on('error', () => {})

@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { ClusterFeed } from './cluster-feed.ts'
+import { openSink } from './compress.ts'
 
 const heartbeatMs = 15_000
 // A reader that leaves this much unread is not reading: holding more for it would only cost memory.
@@ -13,22 +14,37 @@ const mostUnreadBytes = 8 * 1024 * 1024
  */
 export function streamChanges(
   response: ServerResponse,
-  { feed, clock, cluster }: { readonly feed: ClusterFeed; readonly clock: Clock; readonly cluster: string },
+  {
+    feed,
+    clock,
+    greeting,
+    isCompressed = false,
+  }: {
+    readonly feed: ClusterFeed
+    readonly clock: Clock
+    /** What the first message says beside the picture. */
+    readonly greeting: object
+    readonly isCompressed?: boolean
+  },
 ): () => void {
   let cancelHeartbeat = () => {}
-
+  response.writeHead(200, {
+    'content-type': 'text/event-stream',
+    'cache-control': 'no-store',
+    ...(isCompressed ? { 'content-encoding': 'gzip' } : {}),
+  })
+  const sink = openSink(response, isCompressed)
   const send = (event: string, fields: object) => {
-    response.write(`event: ${event}\ndata: ${JSON.stringify({ at: clock.now(), ...fields })}\n\n`)
-    if (response.writableLength > mostUnreadBytes) response.destroy()
+    sink.write(`event: ${event}\ndata: ${JSON.stringify({ at: clock.now(), ...fields })}\n\n`)
+    if (sink.unreadBytes() > mostUnreadBytes) response.destroy()
   }
   const beat = () => {
     send('heartbeat', {})
     cancelHeartbeat = clock.after(heartbeatMs, beat)
   }
 
-  response.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' })
-  response.write('retry: 1000\n\n')
-  send('snapshot', { cluster, view: feed.snapshot() })
+  sink.write('retry: 1000\n\n')
+  send('snapshot', { ...greeting, view: feed.snapshot() })
   const unsubscribe = feed.subscribe((change) => send('change', { change }))
   cancelHeartbeat = clock.after(heartbeatMs, beat)
   const stop = () => {
@@ -38,6 +54,6 @@ export function streamChanges(
   response.on('close', stop)
   return () => {
     stop()
-    response.end()
+    sink.end()
   }
 }

@@ -4,10 +4,12 @@ import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { AskedView } from './asked-views.ts'
 import {
   type BudgetView,
+  type CephView,
   type ClusterView,
   type DrainView,
   type EventView,
   type LedgerView,
+  type LoadView,
   type NodeVerdictView,
   type NodeView,
   newestEvents,
@@ -22,7 +24,8 @@ import { type CollectionChange, keptEvents, type ViewChange, type ViewKind } fro
 
 export interface ClusterViews {
   readonly nodes: WatchView<NodeView>
-  readonly pods: WatchView<PodView>
+  readonly pods: Pick<WatchView<PodView>, 'synced' | 'list' | 'subscribe'>
+  readonly loads: Pick<WatchView<LoadView>, 'synced' | 'list' | 'subscribe'>
   readonly budgets: WatchView<BudgetView>
   readonly verdicts: AskedView<VerdictView>
   readonly nodeVerdicts: AskedView<NodeVerdictView>
@@ -30,6 +33,7 @@ export interface ClusterViews {
   readonly drains: WatchView<DrainView>
   readonly ledgers: WatchView<LedgerView>
   readonly longhorn: Pick<WatchView<LonghornPanelModel>, 'synced' | 'list' | 'subscribe'>
+  readonly ceph: AskedView<CephView>
   readonly machines: AskedView<MachineNote>
   readonly osdUpdates: Pick<WatchView<UpdatePart>, 'synced' | 'list' | 'subscribe'>
   readonly events: WatchView<EventView>
@@ -49,6 +53,7 @@ export interface ClusterFeed {
 const kinds: readonly ViewKind[] = [
   'nodes',
   'pods',
+  'loads',
   'budgets',
   'verdicts',
   'nodeVerdicts',
@@ -56,6 +61,7 @@ const kinds: readonly ViewKind[] = [
   'drains',
   'ledgers',
   'longhorn',
+  'ceph',
   'machines',
   'osdUpdates',
   'events',
@@ -103,6 +109,7 @@ export function createClusterFeed(options: {
     snapshot: () => ({
       nodes: [...views.nodes.list()],
       pods: [...views.pods.list()],
+      ...some('loads', [...views.loads.list()]),
       budgets: [...views.budgets.list()],
       ...some('verdicts', [...views.verdicts.list()]),
       ...some('nodeVerdicts', [...views.nodeVerdicts.list()]),
@@ -110,6 +117,7 @@ export function createClusterFeed(options: {
       drains: [...views.drains.list()],
       ledgers: [...views.ledgers.list()],
       longhorn: [...views.longhorn.list()],
+      ...some('ceph', [...views.ceph.list()]),
       ...some('machines', [...views.machines.list()]),
       ...some('osdUpdates', [...views.osdUpdates.list()]),
       events: newestEvents([...views.events.list()], keptEvents),

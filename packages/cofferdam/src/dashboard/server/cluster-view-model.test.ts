@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest'
 import type { BudgetVerdict } from '../../explain/budget-verdict.ts'
-import type { BudgetView, NodeView, PodView } from './cluster-view.ts'
-import { type Headline, type NodeState, verdictsOf, viewCluster } from './cluster-view-model.ts'
+import type { BudgetView, CephView, ClusterView, NodeVerdictView, NodeView, PodView } from './cluster-view.ts'
+import { viewCluster } from './cluster-view-model.ts'
+import type { Headline } from './headline.ts'
+import type { NodeState } from './node-view-model.ts'
+import { verdictsOf } from './verdicts-of.ts'
 
 const node = (id: string, more: Partial<NodeView> = {}): NodeView => ({
   id,
@@ -21,15 +24,13 @@ const pod = (name: string, onNode: string | undefined, more: Partial<PodView> = 
   ...(onNode === undefined ? {} : { node: onNode }),
   state: 'ready',
   restarts: 0,
-  labels: { app: 'web' },
   ...more,
 })
-const daemon = (name: string, onNode: string) => pod(name, onNode, { ownerKind: 'DaemonSet', app: 'agent', labels: {} })
+const daemon = (name: string, onNode: string) => pod(name, onNode, { ownerKind: 'DaemonSet', app: 'agent' })
 
 const budget = (more: Partial<BudgetView> = {}): BudgetView => ({
   id: 'shop/web',
   namespace: 'shop',
-  selector: { matchLabels: { app: 'web' } },
   rule: 'at most 1 down',
   allowed: 1,
   healthy: 4,
@@ -41,8 +42,38 @@ const budget = (more: Partial<BudgetView> = {}): BudgetView => ({
 })
 const full = budget({ allowed: 0, healthy: 3 })
 
-const tell = (nodes: NodeView[], pods: PodView[] = [], budgets: BudgetView[] = []) =>
-  viewCluster({ nodes, pods, budgets, drains: [], ledgers: [], longhorn: [], events: [] })
+const tell = (
+  nodes: NodeView[],
+  pods: PodView[] = [],
+  budgets: BudgetView[] = [],
+  more: Partial<Pick<ClusterView, 'nodeVerdicts' | 'ceph' | 'loads'>> = {},
+) => viewCluster({ nodes, pods, budgets, drains: [], ledgers: [], longhorn: [], events: [], ...more })
+
+const lock = { object: 'pdb/shop/web', reason: 'AppLocked', holder: 'ann' }
+const held: NodeVerdictView = {
+  id: 'n',
+  drain: 'PodsLeaving',
+  mayGo: false,
+  summary: '1 of 2 pods may not go now.',
+  blocker: { ...lock, explanation: 'ann has locked it', unblocks: 'the end of the lock' },
+  blockers: 1,
+  held: { 'shop/q': lock },
+}
+const ceph: CephView = {
+  id: 'rook-ceph/rook-ceph',
+  health: 'HEALTH_WARN',
+  checks: [{ name: 'OSD_DOWN', message: '2 osds down' }],
+  mayGo: false,
+  summary: '',
+  reason: 'DomainDown',
+  explanation: 'zone a is away, so no other may go.',
+  type: 'zone',
+  domains: [{ name: 'a', state: 'away', osds: '0, 1', nodes: ['n'] }],
+  counts: { free: 0, held: 2, away: 1 },
+  mons: { ready: 2, total: 3 },
+  noout: ['a'],
+  problems: [],
+}
 
 describe('the state of a node', () => {
   const cases: Record<string, { given: [NodeView, PodView[]]; then: NodeState }> = {
@@ -81,25 +112,40 @@ describe('the state of a node', () => {
   })
 })
 
-describe('pods held in place', () => {
-  it('are those of a cordoned node that a budget without room selects', () => {
-    const pods = [pod('p', 'n'), pod('other', 'n', { labels: { app: 'db' } }), pod('gone', 'n', { state: 'leaving' })]
-    const story = tell([cordoned('n')], pods, [full]).zones[0]?.nodes[0]
-    expect(story?.heldBy).toEqual(new Map([['shop/p', 'shop/web']]))
-    expect(story?.toMove).toBe(3)
+describe('what is held', () => {
+  it('is marked as explain judges it, on nodes that are open too: the lock of an owner is seen before a drain meets it', () => {
+    const model = tell([node('n')], [pod('p', 'n'), pod('q', 'n')], [], { nodeVerdicts: [held] }).zones[0]?.nodes[0]
+    expect(model?.heldBy).toEqual(new Map([['shop/q', lock]]))
+    expect([model?.state, model?.tone]).toEqual(['ready', 'busy'])
   })
 
-  const nobody: Record<string, { nodes: NodeView[]; budgets: BudgetView[] }> = {
-    'the node takes pods': { nodes: [node('n')], budgets: [full] },
-    'the budget has room': { nodes: [cordoned('n')], budgets: [budget()] },
-    'the budget is of another namespace': { nodes: [cordoned('n')], budgets: [{ ...full, namespace: 'other' }] },
-    'the budget selects nothing': {
-      nodes: [cordoned('n')],
-      budgets: [(({ selector: _selector, ...rest }) => rest)(full)],
-    },
-  }
-  it.each(Object.entries(nobody))('nobody is held when %s', (_name, { nodes, budgets }) => {
-    expect(tell(nodes, [pod('p', 'n')], budgets).zones[0]?.nodes[0]?.heldBy).toEqual(new Map())
+  it('colours no node before it was judged', () => {
+    expect(tell([node('n')], [pod('p', 'n')], [full]).zones[0]?.nodes[0]).toMatchObject({
+      tone: 'calm',
+      heldBy: new Map(),
+    })
+  })
+})
+
+describe('pods whose Node was deleted', () => {
+  const osd = pod('osd-1', 'dead', { zone: 'c' })
+
+  it('stay in view, in the zone that Rook noted on their OSDs', () => {
+    const { zones } = tell([node('n')], [osd, pod('web-1', 'dead')])
+    expect(
+      zones.map(({ zone, nodes }) => [zone, nodes.map(({ node: { id }, state, podCount }) => [id, state, podCount])]),
+    ).toEqual([
+      ['a', [['n', 'ready', 0]]],
+      ['c', [['dead', 'gone', 2]]],
+    ])
+  })
+
+  it('are the first thing that the headline says, though all Nodes that are left are ready', () => {
+    expect(tell([node('n')], [osd]).headline).toEqual({
+      tone: 'alarm',
+      says: 'dead is gone: its Node was deleted, and 1 pod is still bound to it.',
+      more: [],
+    })
   })
 })
 
@@ -127,7 +173,7 @@ describe('the headline', () => {
     'says when there is nothing to see': { given: [[]], then: { tone: 'busy', says: 'No nodes yet.', more: [] } },
     'is calm when all is well': {
       given: [[node('n'), node('m')], [], [budget()]],
-      then: { tone: 'calm', says: 'All 2 nodes are ready, and every budget has room.', more: [] },
+      then: { tone: 'calm', says: 'All 2 nodes are ready, and no budget is blocked.', more: [] },
     },
     'does not speak of budgets where there are none': {
       given: [[node('n')]],
@@ -135,27 +181,35 @@ describe('the headline', () => {
     },
     'names budgets without room': {
       given: [[node('n'), node('m')], [], [full]],
-      then: { tone: 'busy', says: 'All 2 nodes are ready.', more: ['shop/web allow no eviction now.'] },
+      then: { tone: 'busy', says: 'All 2 nodes are ready.', more: ['pdb/shop/web: No pod may go now.'] },
     },
     'puts what is broken first': {
       given: [[silent('m'), cordoned('n')], [leaving]],
-      then: { tone: 'alarm', says: 'm is not ready.', more: ['n is draining, 1 pod still to move.'] },
+      then: { tone: 'alarm', says: 'm is NotReady.', more: ['n is draining, 1 pod still to move.'] },
     },
-    'says who holds a drain up': {
-      given: [[cordoned('n')], [leaving, pod('q', 'n')], [full]],
+    'names what holds a drain, and by whom': {
+      given: [[cordoned('n')], [leaving, pod('q', 'n')], [full], { nodeVerdicts: [held] }],
+      then: { tone: 'busy', says: 'n is draining, 2 pods still to move, held by pdb/shop/web (ann).', more: [] },
+    },
+    'names a dead storage host, and what Ceph makes of it': {
+      given: [[silent('n'), node('m')], [], [], { ceph: [ceph] }],
       then: {
-        tone: 'busy',
-        says: 'n is draining, 2 pods still to move.',
-        more: ['Budget shop/web holds 1 pod in place.'],
+        tone: 'alarm',
+        says: 'n is NotReady, a storage host of zone a.',
+        more: ['Ceph rook-ceph/rook-ceph: zone a is away, so no other may go.'],
       },
+    },
+    'is not calm while Ceph complains': {
+      given: [[node('m')], [], [], { ceph: [{ ...ceph, counts: { free: 3, held: 0, away: 0 } }] }],
+      then: { tone: 'busy', says: 'Ceph rook-ceph/rook-ceph is HEALTH_WARN: 2 osds down.', more: [] },
     },
     'lists few by name and many by number': {
       given: [['a', 'b', 'c', 'd', 'e'].map(silent)],
-      then: { tone: 'alarm', says: 'a, b and 3 more are not ready.', more: [] },
+      then: { tone: 'alarm', says: 'a, b and 3 more are NotReady.', more: [] },
     },
     'tells drained from cordoned': {
       given: [[cordoned('n'), cordoned('m'), cordoned('o')], [pod('p', 'o')]],
-      then: { tone: 'busy', says: 'o takes no new pods.', more: ['n and m are drained.'] },
+      then: { tone: 'busy', says: 'o is cordoned.', more: ['n and m are drained.'] },
     },
   }
   it.each(Object.entries(cases))('%s', (_name, { given, then }) => {
@@ -188,6 +242,6 @@ it('counts leave out what has ended', () => {
     pods: 2,
     podsReady: 1,
     budgets: 2,
-    budgetsWithRoom: 1,
+    budgetsFree: 1,
   })
 })

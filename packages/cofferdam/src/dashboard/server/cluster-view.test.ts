@@ -152,7 +152,6 @@ describe('a pod', () => {
       reason: 'Crash',
       restarts: 3,
       address: '10.0.0.7',
-      labels: { app: 'agent' },
       createdAt: '2026-01-01T00:00:00Z',
     })
   })
@@ -173,7 +172,6 @@ describe('a budget', () => {
     expect(viewBudget(budget({ status: { ...status, observedGeneration: 2, disruptedPods } }))).toEqual({
       id: 'shop/web',
       namespace: 'shop',
-      selector: { matchLabels: { app: 'web' } },
       rule: 'at most 1 down',
       allowed: 1,
       healthy: 4,

@@ -1,10 +1,11 @@
 import type { Event, Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { conditionOf, controllerOf } from '@cofferdam/kubernetes/api/kube-object.ts'
-import type { LabelSelector } from '@cofferdam/kubernetes/api/label-selector.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { type DisruptionAnswer, explainDisruption } from '../../capabilities/drain-lock/view/explain-disruption.ts'
 import type { BudgetVerdict } from '../../explain/budget-verdict.ts'
+import type { CephVerdict } from '../../explain/ceph-verdict.ts'
+import type { NodeVerdict } from '../../explain/node-verdict.ts'
 import type { AppLockPolicy } from '../../ledger/rules/app-lock.ts'
 import type { Ledger } from '../../ledger/rules/ledger.ts'
 import type { Panel } from '../../observe/verdicts.ts'
@@ -52,15 +53,22 @@ export interface PodView {
   readonly reason?: string
   readonly restarts: number
   readonly address?: string
-  readonly labels: Readonly<Record<string, string>>
+  /** Of an OSD: where Rook says that it is. */
+  readonly zone?: string
   readonly createdAt?: string
+}
+
+/** How many pods a node has. */
+export interface LoadView {
+  /** Id of the node; empty: those that no node has taken. */
+  readonly id: string
+  readonly pods: number
+  readonly ready: number
 }
 
 export interface BudgetView extends Pick<AnnotatedBudget, 'lockWrittenMs'> {
   readonly id: string
   readonly namespace: string
-  /** Absent selects nothing. */
-  readonly selector?: LabelSelector
   readonly rule: string
   readonly allowed: number
   readonly healthy: number
@@ -105,11 +113,15 @@ export interface VerdictView extends BudgetVerdict {
   readonly id: string
 }
 
-/** How far a drain of a node is, in the words of its conditions. */
-export interface NodeVerdictView {
+/** Whether a node may be drained. */
+export interface NodeVerdictView extends NodeVerdict {
   /** Id of the node. */
   readonly id: string
-  readonly drain: string
+}
+
+/** A Ceph cluster; the id is `namespace/name`. */
+export interface CephView extends CephVerdict {
+  readonly id: string
 }
 
 /** What a capability has to say of the whole cluster. */
@@ -121,7 +133,10 @@ export interface PanelView extends Panel {
 /** What the page shows, and all it knows. */
 export interface ClusterView {
   readonly nodes: readonly NodeView[]
+  /** All of them; of very many those on nodes that are closed or down, and those that wait for a node. */
   readonly pods: readonly PodView[]
+  /** Absent where all pods are here. */
+  readonly loads?: readonly LoadView[]
   readonly budgets: readonly BudgetView[]
   /** Absent until they have been asked for. */
   readonly verdicts?: readonly VerdictView[]
@@ -131,6 +146,8 @@ export interface ClusterView {
   readonly ledgers: readonly LedgerView[]
   /** One, or none where there is no Longhorn. */
   readonly longhorn: readonly LonghornPanelModel[]
+  /** Absent until they have been asked for, and where there is no Ceph. */
+  readonly ceph?: readonly CephView[]
   /** Absent until they have been asked for, and where there are no Machines. */
   readonly machines?: readonly MachineNote[]
   /** Absent where no OSD was ever updated. */
@@ -181,7 +198,7 @@ export function viewPod(pod: Pod): PodView {
     ...optional('reason', podReason(pod)),
     restarts: statuses.reduce((sum, { restartCount }) => sum + restartCount, 0),
     ...optional('address', pod.status?.podIP),
-    labels,
+    ...optional('zone', labels['topology-location-zone']),
     ...optional('createdAt', creationTimestamp),
   }
 }
@@ -224,7 +241,6 @@ export function viewBudget(budget: PodDisruptionBudget): BudgetView {
   return {
     id: keyText(keyOf(budget)),
     namespace: metadata.namespace ?? '',
-    ...optional('selector', spec.selector),
     rule:
       spec.maxUnavailable === undefined
         ? `at least ${spec.minAvailable ?? 0} up`

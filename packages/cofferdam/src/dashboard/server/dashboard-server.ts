@@ -1,15 +1,24 @@
-import { createServer, type IncomingMessage, type Server } from 'node:http'
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { streamChanges } from './change-stream.ts'
 import type { ClusterFeed } from './cluster-feed.ts'
-import { verdictsOf, viewCluster } from './cluster-view-model.ts'
+import { viewCluster } from './cluster-view-model.ts'
+import { compressed, takesGzip } from './compress.ts'
 import { viewLocks } from './lock-view-model.ts'
 import type { PageFile } from './page-files.ts'
+import { verdictsOf } from './verdicts-of.ts'
+
+/** What `cofferdam explain` prints about an object, and its exit code. */
+export type ExplainForPage = (
+  object: string,
+  signal: AbortSignal,
+) => Promise<{ readonly code: number; readonly text: string }>
 
 export interface DashboardServerOptions {
   readonly feed: ClusterFeed
+  readonly explain: ExplainForPage
   readonly clock: Clock
   readonly files: ReadonlyMap<string, PageFile>
   readonly port: number
@@ -33,6 +42,8 @@ interface Answer extends PageFile {
 }
 
 const mostReaders = 64
+/** How long a reader has to take the end of its stream. */
+const lastWordsMs = 200
 
 const guardingHeaders = {
   'cache-control': 'no-cache',
@@ -45,18 +56,31 @@ const guardingHeaders = {
 /** Serves the page, its facts and their changes. It only ever answers GET and HEAD. */
 export async function startDashboardServer(options: DashboardServerOptions): Promise<RunningDashboard> {
   const endings = new Set<() => void>()
-  const server = createServer((request, response) => {
+  const stopping = new AbortController()
+  const answer = async (request: IncomingMessage, response: ServerResponse) => {
     for (const [name, value] of Object.entries(guardingHeaders)) response.setHeader(name, value)
-    const answer = answerTo(request, options, endings.size)
-    if (answer === 'stream') {
-      const end = streamChanges(response, options)
+    const isCompressed = takesGzip(request)
+    const answered = await answerTo(request, { ...options, readers: endings.size, signal: stopping.signal })
+    if (answered === 'stream') {
+      const { feed, clock, cluster } = options
+      const end = streamChanges(response, { feed, clock, greeting: { cluster }, isCompressed })
       endings.add(end)
       response.on('close', () => endings.delete(end))
       return
     }
-    const { code, contentType, headers, body } = answer
-    response.writeHead(code, { ...headers, 'content-type': contentType, 'content-length': body.length })
-    response.end(request.method === 'HEAD' ? undefined : body)
+    const { code, contentType, headers, body } = answered
+    const small = isCompressed ? compressed(body) : undefined
+    response.writeHead(code, {
+      ...headers,
+      'content-type': contentType,
+      'content-length': (small ?? body).length,
+      vary: 'accept-encoding',
+      ...(small === undefined ? {} : { 'content-encoding': 'gzip' }),
+    })
+    response.end(request.method === 'HEAD' ? undefined : (small ?? body))
+  }
+  const server = createServer((request, response) => {
+    answer(request, response).catch(() => response.destroy())
   })
   await listen(server, options)
   const { port } = server.address() as AddressInfo
@@ -65,20 +89,31 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     port,
     close: () =>
       new Promise((resolve) => {
-        server.close(() => resolve())
+        stopping.abort()
+        // What was sent last is still being compressed.
+        const cancel = options.clock.after(lastWordsMs, () => server.closeAllConnections())
+        server.close(() => {
+          cancel()
+          resolve()
+        })
         for (const end of endings) end()
-        server.closeAllConnections()
       }),
   }
 }
 
-function answerTo(request: IncomingMessage, options: DashboardServerOptions, readers: number): Answer | 'stream' {
-  const { feed, clock, cluster, files } = options
+interface Asked extends DashboardServerOptions {
+  /** How many read the stream already. */
+  readonly readers: number
+  readonly signal: AbortSignal
+}
+
+async function answerTo(request: IncomingMessage, options: Asked): Promise<Answer | 'stream'> {
+  const { feed, clock, cluster, files, readers } = options
   if (!isLocalName(request.headers.host)) return text(403, 'this page answers to localhost and 127.0.0.1 only')
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return { ...text(405, 'this page is read-only: it accepts GET and HEAD'), headers: { allow: 'GET, HEAD' } }
   }
-  const path = (request.url ?? '/').split('?', 1)[0] as string
+  const [path = '/', query = ''] = (request.url ?? '/').split('?', 2)
   const file = files.get(path)
   if (file !== undefined) return { code: 200, ...file }
 
@@ -91,14 +126,36 @@ function answerTo(request: IncomingMessage, options: DashboardServerOptions, rea
     }
     case '/api/cluster': {
       const facts = { at: clock.now(), cluster, ...describeCluster(feed, clock.now()) }
-      return { code: 200, contentType: 'application/json', body: Buffer.from(JSON.stringify(facts)) }
+      return json(facts)
     }
+    case '/api/explain':
+      return explainObject(new URLSearchParams(query).get('object') ?? '', options)
     case '/api/stream':
       if (request.method === 'HEAD') return { ...text(405, 'a stream has no HEAD'), headers: { allow: 'GET' } }
       return readers < mostReaders ? 'stream' : text(503, 'too many readers; close some windows')
     default:
       return text(404, 'not found; the page is at /')
   }
+}
+
+/** Explanations read the cluster: a page that asks for many at once gets them one after another. */
+const mostQuestions = 4
+const questions = new WeakMap<ClusterFeed, number>()
+
+async function explainObject(object: string, { feed, explain, signal }: Asked): Promise<Answer> {
+  if (!/^[a-z]+\/[\w./-]{1,500}$/i.test(object)) return text(400, 'name an object, as in ?object=node/worker-a1')
+  const asked = questions.get(feed) ?? 0
+  if (asked >= mostQuestions) return text(503, 'too many questions at once; ask again in a second')
+  questions.set(feed, asked + 1)
+  try {
+    return json(await explain(object, signal))
+  } finally {
+    questions.set(feed, (questions.get(feed) ?? 1) - 1)
+  }
+}
+
+function json(value: unknown): Answer {
+  return { code: 200, contentType: 'application/json', body: Buffer.from(JSON.stringify(value)) }
 }
 
 /** The facts, with what the page concludes from them. */

@@ -117,7 +117,6 @@ describe('drains on the page', () => {
       node: 'node-1',
       state: 'ready',
       restarts: 0,
-      labels: {},
     }
     const { headline, zones } = viewCluster({
       nodes: [node('node-1', true), node('node-2')],
@@ -129,7 +128,7 @@ describe('drains on the page', () => {
       events: [],
     })
     expect([headline.says, ...headline.more]).toEqual([
-      'The drain of node-2 waits for pdb/shop/orders, held by ann.',
+      'node-2 is not cordoned yet: its drain waits for pdb/shop/orders, held by ann.',
       'node-1 is drained and can be rebooted now.',
     ])
     expect(zones[0]?.nodes.map(({ state, toMove }) => ({ state, toMove }))).toEqual([

@@ -47,12 +47,10 @@ const manager = (on: string): PodView => ({
   node: on,
   state: 'ready',
   restarts: 0,
-  labels: { node: on },
 })
 const budget = (on: string): BudgetView => ({
   id: `longhorn-system/im-${on}`,
   namespace: 'longhorn-system',
-  selector: { matchLabels: { node: on } },
   rule: 'at least 1 up',
   allowed: 0,
   healthy: 1,
@@ -128,24 +126,24 @@ describe('the story of a cluster with Longhorn', () => {
   it('is calm while all nodes are open, though the budgets of instance managers spare nothing', () => {
     expect(tell(calm).headline).toEqual({
       tone: 'calm',
-      says: 'All 2 nodes are ready, and every budget has room.',
+      says: 'All 2 nodes are ready, and no budget is blocked.',
       more: [],
     })
-    expect(tell(calm).counts).toMatchObject({ budgets: 0, budgetsWithRoom: 0 })
+    expect(tell(calm).counts).toMatchObject({ budgets: 0, budgetsFree: 0 })
   })
 
   it('tells of a node that waits for its replicas how far they are, instead of a budget that holds a pod', () => {
     expect(tell(moving).headline).toEqual({
       tone: 'busy',
-      says: 'n1 takes no new pods.',
-      more: ['n1 waits for Longhorn: 100 MiB of 400 MiB moved, 10 MiB/s, about 30 s left.'],
+      says: 'n1 is cordoned. n1 waits for Longhorn: 100 MiB of 400 MiB moved, 10 MiB/s, about 30 s left.',
+      more: [],
     })
   })
 
   it('says what holds a node whose replicas are not being copied, and no time at which that will end', () => {
-    expect(tell(waiting).headline.more).toEqual([
-      'Longhorn holds n1: Replica v1-n1 of volume v1 (attached by an unknown client on n2) is to leave node n1, and is not being copied: Longhorn has made no copy yet.',
-    ])
+    expect(tell(waiting).headline).toMatchObject({
+      says: 'n1 is cordoned. Longhorn holds n1: Replica v1-n1 of volume v1 (attached by an unknown client on n2) is to leave node n1, and is not being copied: Longhorn has made no copy yet.',
+    })
     const [place] = tell(waiting).zones.flatMap(({ nodes }) => nodes.flatMap(({ longhorn }) => longhorn ?? []))
     expect(place === undefined ? '' : placeText(place)).toBe(
       'Longhorn: 1 replica to move (1 waiting), 100 MiB of 400 MiB moved; nothing is being copied now',

@@ -41,13 +41,12 @@ export function movedShare({ leaving }: LonghornPlace): number | undefined {
   return bytes === undefined || bytes === 0 ? undefined : Math.min(1, Math.max(0, 1 - bytesLeft / bytes))
 }
 
-/** For the headline: nodes that wait for Longhorn. */
-export function longhornSentences(places: readonly LonghornPlace[]): string[] {
-  return places.flatMap(({ node, leaving }) => {
-    if (leaving === undefined || leaving.mayDrain) return []
-    if (leaving.progress !== undefined && leaving.reason === ('ReplicaMoving' satisfies Reason)) {
-      return [`${node} waits for Longhorn: ${progressText(leaving.progress)}.`]
-    }
-    return [`Longhorn holds ${node}: ${leaving.explanation}`]
-  })
+/** For the headline: what of Longhorn a node that leaves waits for. */
+export function longhornSentence(place: LonghornPlace | undefined): string | undefined {
+  const { node = '', leaving } = place ?? {}
+  if (leaving === undefined || leaving.mayDrain) return undefined
+  if (leaving.progress !== undefined && leaving.reason === ('ReplicaMoving' satisfies Reason)) {
+    return `${node} waits for Longhorn: ${progressText(leaving.progress)}.`
+  }
+  return `Longhorn holds ${node}: ${leaving.explanation}`
 }

@@ -10,6 +10,8 @@ import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
 import { clusterAdmin } from '@cofferdam/simulator/api-server/user-info.ts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { createExplainForPage } from '../../cli/dashboard/explain-for-page.ts'
+import { rehearsalFor } from '../../cli/observe/observe-guards.ts'
 import { capabilities, shownOf } from '../../operator/capabilities.ts'
 import type { RunningDashboard } from './dashboard-server.ts'
 import { startDashboard } from './start-dashboard.ts'
@@ -40,6 +42,8 @@ beforeEach(async () => {
     port: 0,
     pageDirectory,
     shown: shownOf(capabilities),
+    rehearse: rehearsalFor,
+    explain: createExplainForPage({ api, clock: realClock, leaseNamespace: 'cofferdam-system' }),
     cluster: 'demo',
     whatIsMissing: () => missing,
   })
@@ -143,7 +147,7 @@ describe('the stream', () => {
     await next(stream)
     await api.patch(nodes, { name: 'n1' }, { type: 'merge', body: { metadata: { annotations: { seen: 'yes' } } } })
     await api.create(nodes, node('n2'))
-    expect((await next(stream)).data['change']).toEqual({ nodes: { set: [{ ...n1, id: 'n2' }], gone: [] } })
+    expect((await nextOfNodes(stream)).nodes).toEqual({ set: [{ ...n1, id: 'n2' }], gone: [] })
     end.abort()
     await stream.next().catch(() => {})
   })
@@ -174,7 +178,7 @@ describe('answers', () => {
       body: {
         at: expect.any(Number),
         cluster: 'demo',
-        headline: 'n1 is not ready.',
+        headline: 'n1 is NotReady.',
         nodes: [{ ...n1, state: 'unknown' }],
         panels: [],
         pods: [],
@@ -184,6 +188,42 @@ describe('answers', () => {
         events: [],
       },
     })
+  })
+
+  it('what explain prints about a node, and its exit code; without a name it says how to ask', async () => {
+    await untilReady()
+    const { code, body } = await ask('/api/explain?object=node/n1')
+    expect(code).toBe(200)
+    expect(JSON.parse(body)).toEqual({ code: 0, text: expect.stringContaining('It holds nothing to evict.') })
+    expect(JSON.parse((await ask('/api/explain?object=node/n9')).body)).toEqual({
+      code: 1,
+      text: expect.stringContaining('there is no Node n9'),
+    })
+    expect(await ask('/api/explain')).toMatchObject({
+      code: 400,
+      body: 'name an object, as in ?object=node/worker-a1\n',
+    })
+  })
+
+  it('is compressed for readers that take it, and says the same', async () => {
+    await untilReady()
+    writeFileSync(join(pageDirectory, 'page.css'), 'a{}'.repeat(1000))
+    const other = await startDashboard({
+      api,
+      clock: realClock,
+      random: seededRandom(1),
+      port: 0,
+      pageDirectory,
+      shown: [],
+      rehearse: rehearsalFor,
+      explain: async () => ({ code: 0, text: '' }),
+    })
+    writeFileSync(join(pageDirectory, 'page.css'), 'a{}')
+    const response = await fetch(new URL('/page.css', other.url))
+    expect(response.headers.get('content-encoding')).toBe('gzip')
+    expect(Number(response.headers.get('content-length'))).toBeLessThan(100)
+    expect(await response.text()).toBe('a{}'.repeat(1000))
+    await other.close()
   })
 
   it('readyz waits for what the caller waits for', async () => {
@@ -240,7 +280,18 @@ describe('answers', () => {
 })
 
 describe('a start that cannot work', () => {
-  const options = () => ({ api, clock: realClock, random: seededRandom(1), port: 0, pageDirectory, shown: [] })
+  const rehearse = async () => ({})
+  const explain = async () => ({ code: 0, text: '' })
+  const options = () => ({
+    api,
+    clock: realClock,
+    random: seededRandom(1),
+    port: 0,
+    pageDirectory,
+    shown: [],
+    rehearse,
+    explain,
+  })
 
   it('a taken port is named, with the flag that chooses another', async () => {
     const port = dashboard.port

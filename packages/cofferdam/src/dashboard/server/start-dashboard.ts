@@ -6,16 +6,17 @@ import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import type { Shown } from '../../capabilities/shown.ts'
 import type { ShownPorts } from '../../observe/read-shown.ts'
-import { observeVerdicts } from '../../observe/verdicts.ts'
+import { observeVerdicts, type Rehearse } from '../../observe/verdicts.ts'
 import { disruptionLedgers } from '../../shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
 import { createAskedViews } from './asked-views.ts'
 import { type ClusterFeed, createClusterFeed } from './cluster-feed.ts'
 import { viewBudget, viewDrain, viewEvent, viewNode, viewPod } from './cluster-view.ts'
-import { type RunningDashboard, startDashboardServer } from './dashboard-server.ts'
+import { type ExplainForPage, type RunningDashboard, startDashboardServer } from './dashboard-server.ts'
 import { createLonghornWatch } from './longhorn-watch.ts'
 import { createOsdUpdateWatch } from './osd-update-watch.ts'
 import { readPageFiles } from './page-files.ts'
+import { createPodLoads, createShownPods } from './shown-pods.ts'
 import { viewLedger } from './view-ledger.ts'
 
 export interface DashboardOptions {
@@ -32,6 +33,8 @@ export interface DashboardOptions {
   readonly portFlag?: string
   /** What capabilities show. */
   readonly shown: readonly Shown<ShownPorts>[]
+  readonly explain: ExplainForPage
+  readonly rehearse: Rehearse
   /** Where the operator's lease is; `cofferdam-system` when absent. */
   readonly leaseNamespace?: string
   /** What `/readyz` still waits for; undefined when nothing is missing. */
@@ -41,7 +44,7 @@ export interface DashboardOptions {
 /** A page that shows one cluster live, and changes nothing in it. */
 export async function startDashboard(options: DashboardOptions): Promise<RunningDashboard> {
   const { api, clock, random, port, host = '127.0.0.1', cluster = '', portFlag = '--port' } = options
-  const { leaseNamespace = 'cofferdam-system' } = options
+  const { leaseNamespace = 'cofferdam-system', explain, rehearse } = options
   const whatIsMissing = options.whatIsMissing ?? (() => undefined)
   const files = await readPageFiles(options.pageDirectory)
   const shared = { api, clock, random }
@@ -61,21 +64,34 @@ export async function startDashboard(options: DashboardOptions): Promise<Running
     clock,
     sources: [nodeView, podView, budgets, drains, ledgers, longhorn],
     isWanted: () => feed?.isWatched === true,
-    ask: (signal) => observeVerdicts({ api, clock, leaseNamespace, signal }, options.shown),
+    ask: (signal) => observeVerdicts({ api, clock, leaseNamespace, signal, rehearse }, options.shown),
   })
   const judged = {
     verdicts: asked.view('budgets'),
     nodeVerdicts: asked.view('nodes'),
+    ceph: asked.view('ceph'),
     machines: asked.view('machines'),
     panels: asked.view('panels'),
   }
-  feed = createClusterFeed({ views: { ...followed, ...judged }, clock })
+  const shownPods = createShownPods(followed, clock)
+  const loads = createPodLoads(followed, clock)
+  feed = createClusterFeed({ views: { ...followed, ...judged, pods: shownPods, loads }, clock })
   const stopFollowing = async () => {
     feed?.close()
-    await Promise.all([asked, ...Object.values(followed)].map((view) => view.stop()))
+    await Promise.all([asked, shownPods, loads, ...Object.values(followed)].map((view) => view.stop()))
   }
   try {
-    const server = await startDashboardServer({ feed, clock, files, port, host, cluster, portFlag, whatIsMissing })
+    const server = await startDashboardServer({
+      feed,
+      clock,
+      explain,
+      files,
+      port,
+      host,
+      cluster,
+      portFlag,
+      whatIsMissing,
+    })
     return {
       ...server,
       async close() {

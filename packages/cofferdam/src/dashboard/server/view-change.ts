@@ -6,6 +6,7 @@ export const keptEvents = 200
 export type ViewKind =
   | 'nodes'
   | 'pods'
+  | 'loads'
   | 'budgets'
   | 'verdicts'
   | 'nodeVerdicts'
@@ -13,6 +14,7 @@ export type ViewKind =
   | 'drains'
   | 'ledgers'
   | 'longhorn'
+  | 'ceph'
   | 'machines'
   | 'osdUpdates'
   | 'events'
@@ -31,6 +33,7 @@ export function applyChange(view: ClusterView, change: ViewChange): ClusterView 
   return {
     nodes: changed(view.nodes, change.nodes),
     pods: changed(view.pods, change.pods),
+    ...optional('loads', changed(view.loads, change.loads)),
     budgets: changed(view.budgets, change.budgets),
     ...optional('verdicts', changed(view.verdicts, change.verdicts)),
     ...optional('nodeVerdicts', changed(view.nodeVerdicts, change.nodeVerdicts)),
@@ -38,6 +41,7 @@ export function applyChange(view: ClusterView, change: ViewChange): ClusterView 
     drains: changed(view.drains, change.drains),
     ledgers: changed(view.ledgers, change.ledgers),
     longhorn: changed(view.longhorn, change.longhorn),
+    ...optional('ceph', changed(view.ceph, change.ceph)),
     ...optional('machines', changed(view.machines, change.machines)),
     ...optional('osdUpdates', changed(view.osdUpdates, change.osdUpdates)),
     events: change.events === undefined ? view.events : newestEvents(changed(view.events, change.events), keptEvents),

@@ -1,0 +1,128 @@
+import type { CephDomain } from '../../explain/ceph-verdict.ts'
+import type { CephView } from '../server/cluster-view.ts'
+import { addressOf } from './route.ts'
+
+/** Whether something of it is held, away or complained of. */
+export function isCephTroubled({ health, counts, isUnattended }: CephView): boolean {
+  return counts.held + counts.away > 0 || (health !== undefined && health !== 'HEALTH_OK') || isUnattended === true
+}
+
+/** How each Ceph cluster is: its health, its failure domains and why each may or may not go, its monitors and noout. */
+export function CephPanels({ clusters }: { clusters: readonly CephView[] }) {
+  return (
+    <>
+      {clusters.map((cluster) => (
+        <CephPanel key={cluster.id} cluster={cluster} />
+      ))}
+    </>
+  )
+}
+
+const healthTones: Readonly<Record<string, string>> = { HEALTH_OK: 'calm', HEALTH_WARN: 'busy', HEALTH_ERR: 'alarm' }
+
+function CephPanel({ cluster }: { cluster: CephView }) {
+  const { id, health, checks, summary, explanation, isUnattended, mons, noout, problems } = cluster
+  const title = `ceph-${id}`
+  const placementGroups = checks.filter(({ name }) => name.startsWith('PG_') || name.startsWith('OBJECT_'))
+  const others = checks.filter((check) => !placementGroups.includes(check))
+  return (
+    <section class="ceph panel" aria-labelledby={title}>
+      <div class="section-head">
+        <h2 id={title}>Ceph {id}</h2>
+        <p>
+          {health === undefined ? (
+            <span class="verdict busy">Health unknown</span>
+          ) : (
+            <span class={`verdict ${healthTones[health] ?? 'busy'}`}>{health}</span>
+          )}
+        </p>
+      </div>
+      <p class="ceph-says">
+        <a class="explain-link" href={addressOf(`cephcluster/${id}`)}>
+          {summary}
+        </a>
+      </p>
+      {explanation === undefined ? null : <p class="soft">{explanation}</p>}
+      {isUnattended === true ? (
+        <p class="notice busy">No operator runs: what is said of this cluster is what was recorded last.</p>
+      ) : null}
+      <Domains cluster={cluster} />
+      <dl class="facts">
+        <Fact name="Placement groups">
+          {placementGroups.length === 0
+            ? withoutChecks(health)
+            : placementGroups.map(({ message }) => message).join('; ')}
+        </Fact>
+        <Fact name="Monitors">
+          {mons.ready} of {mons.total} ready
+        </Fact>
+        <Fact name="noout">{noout.length === 0 ? 'not set by Cofferdam' : noout.join(', ')}</Fact>
+        {others.map(({ name, message }) => (
+          <Fact key={name} name={name}>
+            {message}
+          </Fact>
+        ))}
+        {problems.map((problem) => (
+          <Fact key={problem} name="Problem">
+            {problem}
+          </Fact>
+        ))}
+      </dl>
+    </section>
+  )
+}
+
+/** Rook records complaints only; without one it says nothing of the placement groups, and the operator does. */
+function withoutChecks(health: string | undefined): string {
+  if (health === undefined) return 'unknown: Rook has recorded no health yet'
+  return health === 'HEALTH_OK'
+    ? 'no complaint of Ceph'
+    : 'no details recorded by Rook; what the operator polled is above'
+}
+
+function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {
+  return (
+    <div class="fact-row">
+      <dt class="fact-name">{name}</dt>
+      <dd>{children}</dd>
+    </div>
+  )
+}
+
+const stateWords = { free: 'May go', held: 'Held', away: 'Away' } as const
+const stateTones = { free: 'calm', held: 'busy', away: 'alarm' } as const
+
+function Domains({ cluster: { type, domains, counts } }: { cluster: CephView }) {
+  const more = counts.free + counts.held + counts.away - domains.length
+  return (
+    <ul class="domains" aria-label={`Failure domains: ${type}`}>
+      {domains.map((domain) => (
+        <Domain key={domain.name} domain={domain} type={type} />
+      ))}
+      {more > 0 ? (
+        <li class="soft">
+          and {more} more: {counts.free} may go, {counts.held} held, {counts.away} away in all
+        </li>
+      ) : null}
+    </ul>
+  )
+}
+
+function Domain({ domain: { name, state, osds, nodes, why, ends }, type }: { domain: CephDomain; type: string }) {
+  return (
+    <li class={`domain ${stateTones[state]}`}>
+      <p>
+        <strong>
+          {type} {name}
+        </strong>{' '}
+        <span class={`verdict ${stateTones[state]}`}>{stateWords[state]}</span>
+      </p>
+      <p class="soft">
+        osd {osds}
+        {nodes.length === 0 || nodes.length > 6 ? '' : `, on ${nodes.join(', ')}`}
+      </p>
+      {why === undefined ? null : <p>{why}</p>}
+      {ends === undefined ? null : <p class="soft">Ends with: {ends}</p>}
+    </li>
+  )
+}

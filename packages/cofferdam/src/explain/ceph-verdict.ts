@@ -1,0 +1,89 @@
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import { isRunning } from '../capabilities/ceph-drain/view/storage-budget.ts'
+import { idRanges } from '../capabilities/osd-update/domain/id-ranges.ts'
+import type { StorageView } from '../shared/storage-view.ts'
+import type { CephClusterExplanation, DomainAnswer } from './explain-ceph-cluster.ts'
+
+/** A Ceph cluster at a glance, as `explain cephcluster/…` judges it. */
+export interface CephVerdict {
+  /** `HEALTH_OK`, as Rook wrote it last; absent where it has not. */
+  readonly health?: string
+  /** What Ceph complains of: `PG_DEGRADED`. */
+  readonly checks: readonly { readonly name: string; readonly message: string }[]
+  readonly mayGo: boolean
+  readonly summary: string
+  /** What the operator decided last. */
+  readonly reason?: string
+  readonly explanation?: string
+  /** No operator updates what is said of it. */
+  readonly isUnattended?: true
+  /** Such as `zone`. */
+  readonly type: string
+  /** What is held or away before what is free; of very many the first. */
+  readonly domains: readonly CephDomain[]
+  readonly counts: Readonly<Record<DomainAnswer['state'], number>>
+  readonly mons: { readonly ready: number; readonly total: number }
+  /** CRUSH buckets that are kept from rebalancing. */
+  readonly noout: readonly string[]
+  readonly problems: readonly string[]
+}
+
+export interface CephDomain {
+  readonly name: string
+  readonly state: DomainAnswer['state']
+  /** `0-3, 7` */
+  readonly osds: string
+  readonly nodes: readonly string[]
+  /** What holds it, and what ends that. */
+  readonly why?: string
+  readonly ends?: string
+}
+
+const mostDomains = 24
+const order: readonly DomainAnswer['state'][] = ['away', 'held', 'free']
+
+export function cephVerdict(
+  explanation: CephClusterExplanation,
+  {
+    cluster,
+    view,
+    mons,
+  }: {
+    readonly cluster: Pick<CephCluster, 'status'> | undefined
+    readonly view: StorageView | undefined
+    readonly mons: readonly Pod[]
+  },
+): CephVerdict {
+  const { mayGo, summary, domains, failureDomainType } = explanation
+  const { health, details = {} } = cluster?.status?.ceph ?? {}
+  const count = (state: DomainAnswer['state']) => domains.filter((each) => each.state === state).length
+  return {
+    ...(health === undefined ? {} : { health }),
+    checks: Object.entries(details).map(([name, { message = '' }]) => ({ name, message })),
+    mayGo,
+    summary,
+    ...(view === undefined ? {} : { reason: view.reason, explanation: view.explanation }),
+    ...(view?.isAttended === false ? { isUnattended: true } : {}),
+    type: failureDomainType ?? 'node',
+    domains: domains
+      .toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))
+      .slice(0, mostDomains)
+      .map(cephDomain),
+    counts: { free: count('free'), held: count('held'), away: count('away') },
+    mons: { ready: mons.filter(isRunning).length, total: mons.length },
+    noout: view?.noout ?? [],
+    problems: explanation.problems ?? [],
+  }
+}
+
+function cephDomain({ domain, state, osds, nodes, blockers }: DomainAnswer): CephDomain {
+  const [first] = blockers
+  return {
+    name: domain,
+    state,
+    osds: idRanges(osds),
+    nodes: nodes.slice(0, mostDomains),
+    ...(first === undefined ? {} : { why: `${first.explanation} (${first.reason})`, ends: first.unblocks }),
+  }
+}
