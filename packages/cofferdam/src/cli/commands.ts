@@ -3,6 +3,7 @@ import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import { createLog } from '../operator/log.ts'
 import { createAdoptCommand, createReleaseCommand } from './adopt/hand-over-command.ts'
 import type { CliCommand, CommandGroup } from './command.ts'
+import { createCompletionCommand } from './completion/completion.ts'
 import { connect } from './connect.ts'
 import { createDemoCommand } from './demo/demo.ts'
 import { createDrainCommand } from './drain/drain.ts'
@@ -15,12 +16,14 @@ import { openCephLink } from './operator/ceph-link.ts'
 import { operatorCommand } from './operator/operator.ts'
 import { createPlanCommand } from './plan/plan.ts'
 import { createStatusCommand } from './status/status.ts'
+import { createVersionCommand } from './version/version.ts'
 
 /** Every command, in the order in which help lists them. */
 export function createCommands(places: Parameters<typeof createDemoCommand>[0]): (CliCommand | CommandGroup)[] {
   const ports = { connect, clock: realClock, random: realRandom, requester: () => localRequester(process.env) }
   return [
     createAdoptCommand(ports),
+    createCompletionCommand(),
     createDemoCommand(places),
     createDrainCommand(ports),
     createExplainCommand(ports),
@@ -31,6 +34,7 @@ export function createCommands(places: Parameters<typeof createDemoCommand>[0]):
     createStatusCommand(ports),
     createUncordonCommand(ports),
     createUnlockCommand(ports),
+    createVersionCommand(ports),
   ]
 }
 

@@ -78,6 +78,10 @@ describe('results', () => {
       given: ['-o', 'yaml', 'count', '--up-to', '3'],
       then: { code: 0, out: 'count: 3\n', err: '' },
     },
+    'are text without -o wide where nothing more is there': {
+      given: ['count', '--up-to', '3', '-o', 'wide'],
+      then: { code: 0, out: '3 counted\n', err: '' },
+    },
     'decide the exit code': { given: ['count', '--up-to', '13'], then: { code: 3, out: '13 counted\n', err: '' } },
     'that are undefined print nothing': { given: ['quiet'], then: { code: 0, out: '', err: '' } },
     'the version is an answer': { given: ['--version'], then: { code: 0, out: '9.8.7\n', err: '' } },
@@ -106,7 +110,11 @@ describe('wrong usage ends with 2, says why and suggests', () => {
       given: ['count', '--up-to', '3', '--upto'],
       says: "error: unknown option '--upto'\n(Did you mean --up-to?)",
     },
-    'an unknown output format': { given: ['quiet', '-o', 'xml'], says: 'Allowed choices are text, json, yaml.' },
+    'an unknown output format': { given: ['quiet', '-o', 'xml'], says: 'Allowed choices are text, wide, json, yaml.' },
+    'a timeout of requests that is none': {
+      given: ['quiet', '--request-timeout', 'soon'],
+      says: 'it is a duration such as 2h, 90m or 1h30m.',
+    },
     'a missing flag': { given: ['count'], says: "required option '--up-to <n>' not specified" },
     'an argument too many': { given: ['quiet', 'please'], says: 'too many arguments' },
     'no command at all': { given: [], says: 'Usage: cofferdam' },

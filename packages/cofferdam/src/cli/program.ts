@@ -12,6 +12,7 @@ import {
 } from './command.ts'
 import { exitCodeOf, renderError } from './error-text.ts'
 import { fromKubectlSpelling } from './kubectl-spelling.ts'
+import { parseRequestTimeout } from './parse-duration-flag.ts'
 import { renderData } from './render-data.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -60,8 +61,15 @@ export function buildProgram(options: ProgramOptions, end: (code: ExitCode) => v
     .option('-n, --namespace <name>', 'the namespace to use')
     .option('--as <user>', 'impersonate this user, as kubectl does')
     .option('--as-group <group>', 'impersonate this group too; can be repeated', collect)
+    .option(
+      '--request-timeout <duration>',
+      'how long one request to the server may take; 0 for no limit',
+      parseRequestTimeout,
+    )
     .addOption(
-      new Option('-o, --output <format>', 'how to print results').choices(['text', 'json', 'yaml']).default('text'),
+      new Option('-o, --output <format>', 'how to print results')
+        .choices(['text', 'wide', 'json', 'yaml'])
+        .default('text'),
     )
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
@@ -126,9 +134,9 @@ function renderResult(
   { format, paint }: { readonly format: OutputFormat; readonly paint: Paint },
 ): string {
   const data = command.data === undefined ? result : command.data(result)
-  if (format !== 'text') return renderData(data, format)
+  if (format === 'json' || format === 'yaml') return renderData(data, format)
   // What comes from the cluster was written by anybody; here every text of it passes before it becomes lines.
-  return command.render(harmlessData(result), paint)
+  return command.render(harmlessData(result), paint, format === 'wide')
 }
 
 function renderExamples(examples: readonly Example[], paint: Paint): string {

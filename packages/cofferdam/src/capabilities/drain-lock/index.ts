@@ -2,6 +2,7 @@ import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { AppLockPolicy } from '../../ledger/rules/app-lock.ts'
 import type { DrainLockSettings } from '../../ledger/rules/drain-lock-settings.ts'
 import type { LedgerStore } from '../../ledger/store/ledger-store.ts'
+import { productVersion } from '../../ledger/store/product-version.ts'
 import type { StorageObserver } from '../../ledger/store/storage-observer.ts'
 import type { CephTrust } from '../../shared/ceph-trust/named-clusters.ts'
 import type { DisruptionLedger } from '../../shared/kinds/disruption-ledger.ts'
@@ -113,7 +114,7 @@ function open(ports: Ports, metrics: ReturnType<typeof createDrainMetrics>): Ope
           undo: (entries, signal) => undoDisruption({ api, clock }, entries, signal),
           events: events(),
           renewMs: settings.renewMs,
-          settings: { drainLock: settings, appLocks, trust },
+          settings: { drainLock: settings, appLocks, trust, version: productVersion },
         }),
       'finished-requests': () =>
         createFinishedRequests({

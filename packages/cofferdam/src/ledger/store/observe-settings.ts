@@ -13,6 +13,8 @@ export interface OperatorSettings {
   readonly appLocks: AppLockPolicy
   /** The CephClusters that the operator acts on; undefined where it has not said. */
   readonly trust: CephTrust | undefined
+  /** Of the operator that published them; undefined where it has not said. */
+  readonly version?: string
   /** Why these are the defaults, and not the operator's own. */
   readonly instead: string | undefined
 }
@@ -30,8 +32,14 @@ export async function observeSettings({
     const instead = `${settings.why}; the defaults are taken`
     return { drainLock: defaultDrainLockSettings, appLocks: defaultAppLockPolicy, trust: undefined, instead }
   }
-  const { drainLock, appLocks, trust } = settings.value
-  return { drainLock: { ...defaultDrainLockSettings, ...drainLock }, appLocks, trust, instead: undefined }
+  const { drainLock, appLocks, trust, version } = settings.value
+  return {
+    drainLock: { ...defaultDrainLockSettings, ...drainLock },
+    appLocks,
+    trust,
+    ...(version !== undefined && { version }),
+    instead: undefined,
+  }
 
   async function published(): Promise<Observed<PublishedSettings>> {
     try {
