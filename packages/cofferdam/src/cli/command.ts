@@ -23,6 +23,8 @@ export interface Invocation<Flags = object> {
   readonly args: readonly string[]
   readonly flags: Flags & GlobalFlags
   readonly terminal: Terminal
+  /** Prints a result in place of the one before, for commands that go on. */
+  readonly redraw: (result: unknown) => void
   /** Fires when the user wants it to end: Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal
 }

@@ -10,6 +10,7 @@ import { createDrainCommand } from './drain/drain.ts'
 import { localRequester } from './drain/requester.ts'
 import { createUncordonCommand } from './drain/uncordon.ts'
 import { createExplainCommand } from './explain/explain.ts'
+import { createGetCommand } from './get/get.ts'
 import { createLockCommand } from './lock/lock.ts'
 import { createUnlockCommand } from './lock/unlock.ts'
 import { openCephLink } from './operator/ceph-link.ts'
@@ -27,6 +28,7 @@ export function createCommands(places: Parameters<typeof createDemoCommand>[0]):
     createDemoCommand(places),
     createDrainCommand(ports),
     createExplainCommand(ports),
+    createGetCommand(ports),
     createLockCommand(ports),
     operatorCommand,
     createPlanCommand({ connect, openCeph, cpuMs }),

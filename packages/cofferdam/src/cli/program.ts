@@ -105,9 +105,12 @@ export function buildProgram(options: ProgramOptions, end: (code: ExitCode) => v
     sub.addHelpText('after', () => renderExamples(command.examples, terminal.paint))
     sub.action(async () => {
       const flags = sub.optsWithGlobals<GlobalFlags>()
-      const result = await command.run({ args: sub.args, flags, terminal, signal })
+      const rendered = (result: unknown) =>
+        renderResult(command, result, { format: flags.output, paint: terminal.paint })
+      const redraw = (result: unknown) => terminal.redraw(rendered(result))
+      const result = await command.run({ args: sub.args, flags, terminal, redraw, signal })
       if (result === undefined) return
-      terminal.print(renderResult(command, result, { format: flags.output, paint: terminal.paint }))
+      terminal.print(rendered(result))
       end(command.exitCode?.(result) ?? exitCodes.done)
     })
   }

@@ -49,11 +49,11 @@ function flagsOf(options: readonly Option[]): FlagWord[] {
     .map((option) => ({
       names: [option.long, option.short].filter((name) => name !== undefined),
       summary: option.description,
-      takes: valueOf(option),
+      takes: whatFollows(option),
     }))
 }
 
-function valueOf({ required, argChoices, flags }: Option): FlagWord['takes'] {
+function whatFollows({ required, argChoices, flags }: Option): FlagWord['takes'] {
   // A value that may be left out is written with =, and no word follows the flag.
   if (!required) return 'nothing'
   if (argChoices !== undefined) return argChoices

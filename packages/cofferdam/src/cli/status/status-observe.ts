@@ -3,18 +3,16 @@ import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { events, nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
 import { readStorage } from '../../capabilities/ceph-drain/observe/read-storage.ts'
-import type { KeyFacts } from '../../capabilities/drain-lock/domain/orphans.ts'
-import { observeKeys } from '../../capabilities/drain-lock/observe/keys.ts'
-import type { HoldAnswer, HoldView } from '../../capabilities/drain-lock/view/hold-view.ts'
 import { readLonghorn } from '../../capabilities/longhorn-drain/observe/read-longhorn.ts'
 import type { Shown } from '../../capabilities/shown.ts'
 import { type ClusterSummary, summarizeCluster } from '../../explain/summarize-cluster.ts'
 import { observeHolds } from '../../observe/observe-holds.ts'
 import { readShown, type ShownPorts } from '../../observe/read-shown.ts'
-import { openReader, type Question, type Reader } from '../../observe/reader.ts'
-import { unknown } from '../../shared/observed.ts'
+import { openReader, type Question } from '../../observe/reader.ts'
 import type { OperatorStatus } from '../../shared/operator-status.ts'
 import type { StorageView } from '../../shared/storage-view.ts'
+import { isWithin } from '../get/locks-observe.ts'
+import { observeOrphans } from './observe-orphans.ts'
 
 /** Capabilities add the fields that they show. */
 export interface Status extends ClusterSummary {
@@ -66,32 +64,13 @@ export async function observeStatus(question: StatusQuestion): Promise<Status> {
     now,
   })
   const shown = await readShown({ ...read, storage, ledger: holds.ledger }, question.list)
-  const isAsked = ({ key }: HoldAnswer) => namespace === undefined || key.startsWith(`pdb/${namespace}/`)
   return {
     observedAt: now,
     server,
     operator,
     ...summary,
     ...shown,
-    locks: summary.locks.filter(isAsked),
+    locks: summary.locks.filter((lock) => isWithin(lock, namespace)),
     notSeen: [...new Set(notSeen)],
   }
 }
-
-/** What is behind the keys that vanished holders left; asked only where there are any. */
-async function observeOrphans(
-  { api, notSeen, signal }: Reader,
-  { ledger }: HoldView,
-): Promise<ReadonlyMap<string, KeyFacts>> {
-  const orphans = ledger.known ? ledger.value.entries.filter(({ state }) => state === 'Orphaned') : []
-  if (orphans.length === 0) return new Map()
-  const observeStorage = async (about: { readonly node: string } | { readonly key: string }) =>
-    'key' in about ? [{ key: about.key, uid: '', failureDomain: '', mayGo: unasked, isClean: unasked }] : []
-  return (
-    (await ifAllowed('the objects of orphaned holds', notSeen, () =>
-      observeKeys({ api, observeStorage }, orphans, signal),
-    )) ?? new Map<string, KeyFacts>()
-  )
-}
-
-const unasked = unknown('only the operator asks')
