@@ -12,13 +12,20 @@ import { openReader, type Question } from '../../observe/reader.ts'
 import type { OperatorStatus } from '../../shared/operator-status.ts'
 import type { StorageView } from '../../shared/storage-view.ts'
 import { isWithin } from '../get/locks-observe.ts'
+import { notKubernetes } from '../read-server-version.ts'
+import { isExpectedWarning } from './expected-warning.ts'
+import { explainHeadline, type Headline } from './explain-headline.ts'
 import { observeOrphans } from './observe-orphans.ts'
 
 /** Capabilities add the fields that they show. */
 export interface Status extends ClusterSummary {
   readonly observedAt: string
   readonly server: string
+  /** The worst there is, and its cause. */
+  readonly headline: Headline
   readonly operator: OperatorStatus
+  /** Kinds of which nothing may be read; left out where there is none. Their counts are not known. */
+  readonly unread?: readonly string[]
   /** Storage of each Ceph cluster, as ceph-drain shows it. */
   readonly storage?: readonly StorageView[]
   /** What could not be read; empty when everything was seen. */
@@ -37,10 +44,16 @@ export async function observeStatus(question: StatusQuestion): Promise<Status> {
   const { api, server, namespace, signal } = question
   const read = await openReader(question)
   const { now, notSeen } = read
+  const unread: string[] = []
   const all = async <T extends KubeObject>(type: ResourceType<T>, fieldSelector?: string): Promise<readonly T[]> => {
     const scope = type.namespaced && namespace !== undefined ? { namespace } : {}
     const query = { ...scope, ...(fieldSelector === undefined ? {} : { fieldSelector }), signal }
-    return (await ifAllowed(type.plural, notSeen, () => api.list(type, query)))?.items ?? []
+    const refused: string[] = []
+    const found = await ifAllowed(type.plural, refused, () => api.list(type, query))
+    if (refused.length > 0) unread.push(type.plural)
+    else if (found === undefined && !type.namespaced) throw notKubernetes(server, `it serves no ${type.plural}`)
+    notSeen.push(...refused)
+    return found?.items ?? []
   }
   const [nodeList, podList, budgetList, warnings, operator] = await Promise.all([
     all(nodes),
@@ -49,6 +62,7 @@ export async function observeStatus(question: StatusQuestion): Promise<Status> {
     all(events, 'type=Warning'),
     read.operator(),
   ])
+  const seen = { nodes: nodeList, pods: podList }
   const storage = await readStorage(read, budgetList)
   const holds = await observeHolds(read, budgetList, notSeen)
   const longhorn = await readLonghorn(read)
@@ -60,17 +74,20 @@ export async function observeStatus(question: StatusQuestion): Promise<Status> {
     budgets: budgetList,
     storage,
     ...(longhorn && { longhorn }),
-    events: warnings,
+    events: unread.includes('pods') ? warnings : warnings.filter((event) => !isExpectedWarning(event, seen)),
     now,
   })
   const shown = await readShown({ ...read, storage, ledger: holds.ledger }, question.list)
+  const locks = summary.locks.filter((lock) => isWithin(lock, namespace))
   return {
     observedAt: now,
     server,
+    headline: explainHeadline({ ...summary, locks, operator, unread }),
     operator,
+    ...(unread.length === 0 ? {} : { unread }),
     ...summary,
     ...shown,
-    locks: summary.locks.filter((lock) => isWithin(lock, namespace)),
+    locks,
     notSeen: [...new Set(notSeen)],
   }
 }
