@@ -6,6 +6,7 @@ import type { CliCommand, CommandGroup } from './command.ts'
 import { createCompletionCommand } from './completion/completion.ts'
 import { connect } from './connect.ts'
 import { createDemoCommand } from './demo/demo.ts'
+import { createDoctorCommand } from './doctor/doctor.ts'
 import { createDrainCommand } from './drain/drain.ts'
 import { localRequester } from './drain/requester.ts'
 import { createUncordonCommand } from './drain/uncordon.ts'
@@ -26,6 +27,7 @@ export function createCommands(places: Parameters<typeof createDemoCommand>[0]):
     createAdoptCommand(ports),
     createCompletionCommand(),
     createDemoCommand(places),
+    createDoctorCommand(ports),
     createDrainCommand(ports),
     createExplainCommand(ports),
     createGetCommand(ports),
