@@ -18,6 +18,7 @@ import { openCephLink } from './operator/ceph-link.ts'
 import { operatorCommand } from './operator/operator.ts'
 import { createPlanCommand } from './plan/plan.ts'
 import { createStatusCommand } from './status/status.ts'
+import { createSupportBundleCommand } from './support-bundle/support-bundle.ts'
 import { createVersionCommand } from './version/version.ts'
 
 /** Every command, in the order in which help lists them. */
@@ -36,6 +37,7 @@ export function createCommands(places: Parameters<typeof createDemoCommand>[0]):
     createPlanCommand({ connect, openCeph, cpuMs }),
     createReleaseCommand(ports),
     createStatusCommand(ports),
+    createSupportBundleCommand(ports),
     createUncordonCommand(ports),
     createUnlockCommand(ports),
     createVersionCommand(ports),

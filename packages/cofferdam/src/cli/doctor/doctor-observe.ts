@@ -20,7 +20,7 @@ import type { ClusterLink } from '../connect.ts'
 import { observeVersions } from '../version/version-observe.ts'
 import type { CephFacts, DoctorSnapshot, GuardFacts, LonghornFacts } from './doctor-snapshot.ts'
 
-interface DoctorQuestion {
+export interface DoctorQuestion {
   readonly clock: Clock
   readonly leaseNamespace: string
   readonly signal: AbortSignal
