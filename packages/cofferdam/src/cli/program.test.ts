@@ -54,7 +54,11 @@ function failing(error: unknown): CliCommand {
 
 async function run(
   argv: string[],
-  { commands = [countCommand, quietCommand] as (CliCommand | CommandGroup)[], debug = false } = {},
+  {
+    commands = [countCommand, quietCommand] as (CliCommand | CommandGroup)[],
+    debug = false,
+    calledAs = 'cofferdam',
+  } = {},
 ) {
   const written = { out: '', err: '' }
   const terminal = createTerminal({
@@ -63,7 +67,7 @@ async function run(
     environment: {},
   })
   const signal = new AbortController().signal
-  const code = await runProgram({ argv, commands, version: '9.8.7', terminal, signal, debug })
+  const code = await runProgram({ argv, commands, version: '9.8.7', calledAs, terminal, signal, debug })
   return { code, ...written }
 }
 
@@ -196,5 +200,28 @@ describe('commands under one word', () => {
     const { code, out, err } = await grouped('some', 'coumt')
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain("unknown command 'coumt'")
+  })
+})
+
+describe('hints print a command that works from where the user is', () => {
+  const hint = new CofferdamError('USAGE', 'too vague', { hint: 'cofferdam count --up-to 3' })
+  const wordy: CliCommand = {
+    name: 'count',
+    summary: 'Counts.',
+    examples: [{ line: 'cofferdam count', says: 'count' }],
+    run: async () => ({ next: 'cofferdam count again' }),
+    render: (result) => (result as { readonly next: string }).next,
+  }
+  const called = (argv: string[], commands: CliCommand[]) => run(argv, { commands, calledAs: 'kubectl cofferdam' })
+
+  it('in results for people and in help, and not in data: scripts compare it', async () => {
+    expect((await called(['count'], [wordy])).out).toBe('kubectl cofferdam count again\n')
+    expect((await called(['count', '--help'], [wordy])).out).toContain('  kubectl cofferdam count')
+    expect((await called(['count', '-o', 'json'], [wordy])).out).toContain('"cofferdam count again"')
+  })
+
+  it('in the hint of an error', async () => {
+    const { err } = await called(['fail'], [failing(hint), wordy])
+    expect(err).toContain('hint: kubectl cofferdam count --up-to 3\n')
   })
 })
