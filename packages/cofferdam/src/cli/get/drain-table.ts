@@ -12,6 +12,8 @@ export interface TableContent {
   readonly rows: readonly (readonly string[])[]
 }
 
+const columns = ['NODE', 'REQUEST', 'PHASE', 'FOR', 'REQUESTER', 'BLOCKED BY']
+
 /** Requests first, what is blocked first among them; then what other tools drain. */
 export function drainTable(
   {
@@ -24,10 +26,7 @@ export function drainTable(
   const more = ({ intent, purpose = '', askedBy = '', blockedBy: [first] }: DisruptionAnswer) =>
     isWide ? [intent, purpose, askedBy, first?.wayOut ?? ''] : []
   return {
-    headings: [
-      ...['NODE', 'REQUEST', 'PHASE', 'FOR', 'REQUESTER', 'BLOCKED BY'],
-      ...(isWide ? ['INTENT', 'PURPOSE', 'ASKED BY', 'WAY OUT'] : []),
-    ],
+    headings: isWide ? [...columns, 'INTENT', 'PURPOSE', 'ASKED BY', 'WAY OUT'] : columns,
     rows: [
       ...blockedFirst.map((drain) => [
         drain.node,
