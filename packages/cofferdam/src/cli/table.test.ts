@@ -38,6 +38,13 @@ describe('a table that must fit', () => {
     expect(fitted.split('\n')[1]).toMatch(/^web {2}x+… +y+…$/)
   })
 
+  it('never cuts the first column: half of a name cannot be asked about', () => {
+    const name = 'rook-ceph/rook-ceph-osd-zone-of-the-north'
+    expect(renderTable(['A', 'B'], [[name, 'y'.repeat(40)]], { width: 60 }).split('\n')[1]).toBe(
+      `${name}  ${'y'.repeat(16)}…`,
+    )
+  })
+
   it('keeps colours around what is cut: they would run into the next line', () => {
     expect(cut('\u001b[31mlong text\u001b[39m', 5)).toBe('\u001b[31mlong…\u001b[39m')
   })

@@ -28,11 +28,11 @@ export function renderTable(
     .join('\n')
 }
 
-/** Takes from the widest column, again and again, until all fit or none can give more. */
+/** Takes from the widest column, again and again, until all fit or none can give more. The first is a name, which is of use only as a whole. */
 function fittingWidths(natural: readonly number[], room: number): readonly number[] {
   const widths = [...natural]
   for (let excess = widths.reduce((sum, each) => sum + each, 0) - room; excess > 0; excess -= 1) {
-    const widest = Math.max(...widths)
+    const widest = Math.max(0, ...widths.slice(1))
     if (widest <= narrowest) break
     widths[widths.lastIndexOf(widest)] = widest - 1
   }
