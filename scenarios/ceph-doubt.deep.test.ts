@@ -51,7 +51,7 @@ const isHeld = () => fixture.osdBudgets().join() === ['rook-ceph-osd', ...heldBu
 
 const statusText = async () => {
   const { connect } = inProcess(fixture.api)
-  return (await runCommand(createStatusCommand({ connect, clock: fixture.clock }), 'status')).out
+  return (await runCommand(createStatusCommand({ connect, clock: fixture.clock }), 'status', '-o', 'wide')).out
 }
 const explainText = async (what: string) => {
   const { connect } = inProcess(fixture.api)

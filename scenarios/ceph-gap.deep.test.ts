@@ -61,7 +61,7 @@ async function watchTheGap(forSeconds: number) {
 
 async function statusText() {
   const { connect } = inProcess(fixture.api)
-  return (await runCommand(createStatusCommand({ connect, clock: fixture.clock }), 'status')).out
+  return (await runCommand(createStatusCommand({ connect, clock: fixture.clock }), 'status', '-o', 'wide')).out
 }
 
 describe('a machine loses its power', () => {

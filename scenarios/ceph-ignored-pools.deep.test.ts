@@ -40,7 +40,7 @@ const ignore = (pools: object) =>
   )
 const statusText = async () => {
   const { connect } = inProcess(fixture.api)
-  return (await runCommand(createStatusCommand({ connect, clock: fixture.clock }), 'status')).out
+  return (await runCommand(createStatusCommand({ connect, clock: fixture.clock }), 'status', '-o', 'wide')).out
 }
 const explain = (what: string) => {
   const { connect } = inProcess(fixture.api)

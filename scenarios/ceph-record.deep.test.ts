@@ -32,7 +32,7 @@ async function openAttacked(): Promise<void> {
 
 const statusText = async () => {
   const { connect } = inProcess(fixture.api)
-  return (await runCommand(createStatusCommand({ connect, clock: fixture.clock }), 'status')).out
+  return (await runCommand(createStatusCommand({ connect, clock: fixture.clock }), 'status', '-o', 'wide')).out
 }
 const explainText = async (what: string) => {
   const { connect } = inProcess(fixture.api)

@@ -13,7 +13,7 @@ export async function explainText(api: KubeApi, clock: Clock, object: string): P
 
 export async function statusText(api: KubeApi, clock: Clock): Promise<string> {
   const ports = { connect: inProcess(api).connect, clock }
-  return oneLine((await runCommand(createStatusCommand(ports), 'status')).out)
+  return oneLine((await runCommand(createStatusCommand(ports), 'status', '-o', 'wide')).out)
 }
 
 /** What a drain of the node would meet. */

@@ -14,6 +14,7 @@ export const errorCatalogue = {
   LEDGER_CONTENDED: { retry: 'backoff', says: 'others changed the ledger every time' },
   LEDGER_LOST: { retry: 'backoff', says: 'the ledger has forgotten what is under way' },
   LEDGER_UNUSABLE: { retry: 'backoff', says: 'the ledger cannot be used as it is' },
+  NOT_KUBERNETES: { retry: 'never', says: 'what answered is not a Kubernetes API server with nodes' },
   OBJECT_NOT_FOUND: { retry: 'never', says: 'the cluster has no such object' },
   PORT_IN_USE: { retry: 'never', says: 'another program listens on that port' },
   REQUEST_DIFFERS: { retry: 'never', says: 'a request under way does not cover what was asked' },

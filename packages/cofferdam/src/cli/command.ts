@@ -5,7 +5,7 @@ import type { Terminal } from './terminal.ts'
 export const exitCodes = { done: 0, error: 1, usage: 2, blocked: 3, timedOut: 4 } as const
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
-export type OutputFormat = 'text' | 'json' | 'yaml'
+export type OutputFormat = 'text' | 'wide' | 'json' | 'yaml'
 
 /** Flags that every command takes. */
 export interface GlobalFlags {
@@ -14,6 +14,8 @@ export interface GlobalFlags {
   readonly namespace?: string
   readonly as?: string
   readonly asGroup?: readonly string[]
+  /** Milliseconds; 0: no limit. */
+  readonly requestTimeout?: number
   readonly output: OutputFormat
 }
 
@@ -21,6 +23,8 @@ export interface Invocation<Flags = object> {
   readonly args: readonly string[]
   readonly flags: Flags & GlobalFlags
   readonly terminal: Terminal
+  /** Prints a result in place of the one before, for commands that go on. */
+  readonly redraw: (result: unknown) => void
   /** Fires when the user wants it to end: Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal
 }
@@ -42,7 +46,8 @@ export interface CliCommand<Flags = object, Result = unknown> {
   /** Adds the command's own arguments and flags. */
   configure?(command: Command): void
   run(invocation: Invocation<Flags>): Promise<Result>
-  render(result: Result, paint: Paint): string
+  /** `isWide`: with everything that a table has, however long its lines become. */
+  render(result: Result, paint: Paint, isWide: boolean): string
   /** What `-o json|yaml` prints, where that is less than the result. */
   data?(result: Result): unknown
   /** Which code a result means; done where absent. */

@@ -3,13 +3,16 @@ import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import { createLog } from '../operator/log.ts'
 import { createAdoptCommand, createReleaseCommand } from './adopt/hand-over-command.ts'
 import type { CliCommand, CommandGroup } from './command.ts'
+import { createCompletionCommand } from './completion/completion.ts'
 import { connect } from './connect.ts'
 import { createDashboardCommand } from './dashboard/dashboard.ts'
 import { createDemoCommand } from './demo/demo.ts'
+import { createDoctorCommand } from './doctor/doctor.ts'
 import { createDrainCommand } from './drain/drain.ts'
 import { localRequester } from './drain/requester.ts'
 import { createUncordonCommand } from './drain/uncordon.ts'
 import { createExplainCommand } from './explain/explain.ts'
+import { createGetCommand } from './get/get.ts'
 import { createLockCommand } from './lock/lock.ts'
 import { createUnlockCommand } from './lock/unlock.ts'
 import { openCephLink } from './operator/ceph-link.ts'
@@ -17,24 +20,31 @@ import { operatorCommand } from './operator/operator.ts'
 import { createPlanCommand } from './plan/plan.ts'
 import { createSnapshotCommand } from './snapshot/snapshot.ts'
 import { createStatusCommand } from './status/status.ts'
+import { createSupportBundleCommand } from './support-bundle/support-bundle.ts'
+import { createVersionCommand } from './version/version.ts'
 
 /** Every command, in the order in which help lists them. */
 export function createCommands(places: Parameters<typeof createDemoCommand>[0]): (CliCommand | CommandGroup)[] {
   const ports = { connect, clock: realClock, random: realRandom, requester: () => localRequester(process.env) }
   return [
     createAdoptCommand(ports),
+    createCompletionCommand(),
     createDashboardCommand({ ...ports, pageDirectory: places.pageDirectory }),
     createDemoCommand(places),
+    createDoctorCommand(ports),
     createDrainCommand(ports),
     createExplainCommand(ports),
+    createGetCommand(ports),
     createLockCommand(ports),
     operatorCommand,
     createPlanCommand({ ...ports, openCeph, cpuMs }),
     createReleaseCommand(ports),
     createSnapshotCommand(ports),
     createStatusCommand(ports),
+    createSupportBundleCommand(ports),
     createUncordonCommand(ports),
     createUnlockCommand(ports),
+    createVersionCommand(ports),
   ]
 }
 

@@ -6,6 +6,7 @@ import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import { realRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import type { GlobalFlags } from './command.ts'
+import { readServerVersion } from './read-server-version.ts'
 
 export interface ClusterLink {
   readonly api: KubeApi
@@ -15,13 +16,19 @@ export interface ClusterLink {
   readonly namespace?: string
   /** For what goes around the API: commands in pods. */
   readonly connection?: ClusterConnection
+  /**
+   * The version of Kubernetes, as the server says it; undefined where it may not be asked. Absent for a cluster that has no address.
+   *
+   * @throws CofferdamError NOT_KUBERNETES
+   */
+  readonly serverVersion?: (signal: AbortSignal) => Promise<string | undefined>
   close(): Promise<void>
 }
 
 /** Opens the cluster that the global flags name; whoever opens it closes it. */
 export type Connect = (flags: GlobalFlags) => Promise<ClusterLink>
 
-export const connect: Connect = async ({ kubeconfig, context, as, asGroup = [] }) => {
+export const connect: Connect = async ({ kubeconfig, context, as, asGroup = [], requestTimeout }) => {
   if (as === undefined && asGroup.length > 0) {
     throw new CofferdamError('USAGE', '--as-group impersonates a group of a user: say which user with --as')
   }
@@ -37,7 +44,12 @@ export const connect: Connect = async ({ kubeconfig, context, as, asGroup = [] }
     random: realRandom,
     userAgent: 'cofferdam',
     interactive: process.stdin.isTTY === true,
+    ...(requestTimeout === undefined ? {} : { requestTimeoutMs: requestTimeout === 0 ? noLimitMs : requestTimeout }),
   })
   const { server, namespace } = connection
-  return { api, server, namespace, connection, close: () => api.close() }
+  const serverVersion = (signal: AbortSignal) => readServerVersion(api, server, signal)
+  return { api, server, namespace, connection, serverVersion, close: () => api.close() }
 }
+
+/** The longest time that a timer can have. */
+const noLimitMs = 2 ** 31 - 1

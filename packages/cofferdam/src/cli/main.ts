@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events'
-import { isAbsolute, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import packageFile from '../../../../package.json' with { type: 'json' }
+import { productVersion } from '../ledger/store/product-version.ts'
+import { calledAs } from './called-as.ts'
 import { exitCodes } from './command.ts'
 import { createCommands } from './commands.ts'
 import { renderError } from './error-text.ts'
@@ -11,14 +11,17 @@ import { createTerminal } from './terminal.ts'
 // What the build puts beside this file.
 const beside = (path: string) => fileURLToPath(new URL(path, import.meta.url))
 
-// In a clone nothing is installed, and the launcher is called by its path.
-const launcher = relative(process.cwd(), beside('../bin/cofferdam.js'))
-const isInClone = !launcher.startsWith('..') && !isAbsolute(launcher) && !launcher.includes('node_modules')
+const called = calledAs({
+  script: process.argv[1] ?? '',
+  launcher: beside('../bin/cofferdam.js'),
+  cwd: process.cwd(),
+  environment: process.env,
+})
 
 const commands = createCommands({
   pageDirectory: beside('./page'),
   defaultClusterFile: beside('./clusters/default.yaml'),
-  calledAs: isInClone ? `node ${launcher}` : 'cofferdam',
+  calledAs: called,
 })
 
 const terminal = createTerminal({ stdout: process.stdout, stderr: process.stderr, environment: process.env })
@@ -53,7 +56,8 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => process.exit(error.
 const exitCode = await runProgram({
   argv: process.argv.slice(2),
   commands,
-  version: packageFile.version,
+  version: productVersion,
+  calledAs: called,
   terminal,
   signal: ending.signal,
   debug,

@@ -13,6 +13,11 @@ export function parseWaitFlag(text: string): number {
   return /^0[hms]?$/.test(text.trim()) ? 0 : parseDurationFlag(text)
 }
 
+/** The same, and a number without a unit counts seconds, as with kubectl. */
+export function parseRequestTimeout(text: string): number {
+  return parseWaitFlag(/^[1-9]\d*$/.test(text.trim()) ? `${text.trim()}s` : text)
+}
+
 /** A flag with a duration that has a default, which help shows as people write it. */
 export function durationOption(
   flags: string,

@@ -54,7 +54,11 @@ function failing(error: unknown): CliCommand {
 
 async function run(
   argv: string[],
-  { commands = [countCommand, quietCommand] as (CliCommand | CommandGroup)[], debug = false } = {},
+  {
+    commands = [countCommand, quietCommand] as (CliCommand | CommandGroup)[],
+    debug = false,
+    calledAs = 'cofferdam',
+  } = {},
 ) {
   const written = { out: '', err: '' }
   const terminal = createTerminal({
@@ -63,7 +67,7 @@ async function run(
     environment: {},
   })
   const signal = new AbortController().signal
-  const code = await runProgram({ argv, commands, version: '9.8.7', terminal, signal, debug })
+  const code = await runProgram({ argv, commands, version: '9.8.7', calledAs, terminal, signal, debug })
   return { code, ...written }
 }
 
@@ -77,6 +81,10 @@ describe('results', () => {
     'are YAML, and global flags may come first': {
       given: ['-o', 'yaml', 'count', '--up-to', '3'],
       then: { code: 0, out: 'count: 3\n', err: '' },
+    },
+    'are text without -o wide where nothing more is there': {
+      given: ['count', '--up-to', '3', '-o', 'wide'],
+      then: { code: 0, out: '3 counted\n', err: '' },
     },
     'decide the exit code': { given: ['count', '--up-to', '13'], then: { code: 3, out: '13 counted\n', err: '' } },
     'that are undefined print nothing': { given: ['quiet'], then: { code: 0, out: '', err: '' } },
@@ -106,7 +114,11 @@ describe('wrong usage ends with 2, says why and suggests', () => {
       given: ['count', '--up-to', '3', '--upto'],
       says: "error: unknown option '--upto'\n(Did you mean --up-to?)",
     },
-    'an unknown output format': { given: ['quiet', '-o', 'xml'], says: 'Allowed choices are text, json, yaml.' },
+    'an unknown output format': { given: ['quiet', '-o', 'xml'], says: 'Allowed choices are text, wide, json, yaml.' },
+    'a timeout of requests that is none': {
+      given: ['quiet', '--request-timeout', 'soon'],
+      says: 'it is a duration such as 2h, 90m or 1h30m.',
+    },
     'a missing flag': { given: ['count'], says: "required option '--up-to <n>' not specified" },
     'an argument too many': { given: ['quiet', 'please'], says: 'too many arguments' },
     'no command at all': { given: [], says: 'Usage: cofferdam' },
@@ -188,5 +200,28 @@ describe('commands under one word', () => {
     const { code, out, err } = await grouped('some', 'coumt')
     expect({ code, out }).toEqual({ code: 2, out: '' })
     expect(err).toContain("unknown command 'coumt'")
+  })
+})
+
+describe('hints print a command that works from where the user is', () => {
+  const hint = new CofferdamError('USAGE', 'too vague', { hint: 'cofferdam count --up-to 3' })
+  const wordy: CliCommand = {
+    name: 'count',
+    summary: 'Counts.',
+    examples: [{ line: 'cofferdam count', says: 'count' }],
+    run: async () => ({ next: 'cofferdam count again' }),
+    render: (result) => (result as { readonly next: string }).next,
+  }
+  const called = (argv: string[], commands: CliCommand[]) => run(argv, { commands, calledAs: 'kubectl cofferdam' })
+
+  it('in results for people and in help, and not in data: scripts compare it', async () => {
+    expect((await called(['count'], [wordy])).out).toBe('kubectl cofferdam count again\n')
+    expect((await called(['count', '--help'], [wordy])).out).toContain('  kubectl cofferdam count')
+    expect((await called(['count', '-o', 'json'], [wordy])).out).toContain('"cofferdam count again"')
+  })
+
+  it('in the hint of an error', async () => {
+    const { err } = await called(['fail'], [failing(hint), wordy])
+    expect(err).toContain('hint: kubectl cofferdam count --up-to 3\n')
   })
 })

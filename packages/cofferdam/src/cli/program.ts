@@ -1,6 +1,7 @@
 import { Command, CommanderError, Option } from 'commander'
 import { harmlessData } from '../shared/harmless-text.ts'
 import type { Paint } from '../shared/paint.ts'
+import { asCalled } from './called-as.ts'
 import {
   type CliCommand,
   type CommandGroup,
@@ -12,6 +13,7 @@ import {
 } from './command.ts'
 import { exitCodeOf, renderError } from './error-text.ts'
 import { fromKubectlSpelling } from './kubectl-spelling.ts'
+import { parseRequestTimeout } from './parse-duration-flag.ts'
 import { renderData } from './render-data.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -20,13 +22,16 @@ export interface ProgramOptions {
   readonly argv: readonly string[]
   readonly commands: readonly (CliCommand | CommandGroup)[]
   readonly version: string
+  /** What to type to call this program from here; hints are printed so. `cofferdam` by default. */
+  readonly calledAs?: string
   readonly terminal: Terminal
   readonly signal: AbortSignal
   readonly debug: boolean
 }
 
 /** Runs one command line to its end and returns its exit code. Never throws, never exits. */
-export async function runProgram(options: ProgramOptions): Promise<ExitCode> {
+export async function runProgram(given: ProgramOptions): Promise<ExitCode> {
+  const options = { ...given, terminal: hintingTerminal(given) }
   const { terminal } = options
   let exitCode: ExitCode = exitCodes.done
   const program = buildProgram(options, (code) => {
@@ -42,6 +47,21 @@ export async function runProgram(options: ProgramOptions): Promise<ExitCode> {
   }
 }
 
+/** Notes are for people, so their hints are made to work; results are where they are text. */
+function hintingTerminal({ terminal, ...options }: ProgramOptions): Terminal {
+  const hinting = hintsOf(options)
+  return {
+    ...terminal,
+    note: (text) => terminal.note(hinting(text)),
+    progress: (text) => terminal.progress(text === undefined ? undefined : hinting(text)),
+  }
+}
+
+function hintsOf({ calledAs = 'cofferdam', commands }: Pick<ProgramOptions, 'calledAs' | 'commands'>) {
+  const names = commands.map(({ name }) => name)
+  return (text: string) => asCalled(text, calledAs, names)
+}
+
 /** Help and version come as errors too, since commander knows no other way to stop. */
 function isAnswer(error: CommanderError): boolean {
   return error.exitCode === 0
@@ -50,6 +70,7 @@ function isAnswer(error: CommanderError): boolean {
 /** The command line as commander has it; `end` is called with the exit code of the command that ran. */
 export function buildProgram(options: ProgramOptions, end: (code: ExitCode) => void): Command {
   const { terminal, signal } = options
+  const hinting = hintsOf(options)
   const program = new Command('cofferdam')
     .description('Drain, reboot, fence, upgrade and remove Kubernetes nodes while the data on them stays safe.')
     .version(options.version, '--version', 'print the version')
@@ -60,12 +81,19 @@ export function buildProgram(options: ProgramOptions, end: (code: ExitCode) => v
     .option('-n, --namespace <name>', 'the namespace to use')
     .option('--as <user>', 'impersonate this user, as kubectl does')
     .option('--as-group <group>', 'impersonate this group too; can be repeated', collect)
+    .option(
+      '--request-timeout <duration>',
+      'how long one request to the server may take; 0 for no limit',
+      parseRequestTimeout,
+    )
     .addOption(
-      new Option('-o, --output <format>', 'how to print results').choices(['text', 'json', 'yaml']).default('text'),
+      new Option('-o, --output <format>', 'how to print results')
+        .choices(['text', 'wide', 'json', 'yaml'])
+        .default('text'),
     )
     .configureHelp({ showGlobalOptions: true })
     .configureOutput({
-      writeOut: (text) => terminal.print(text.trimEnd()),
+      writeOut: (text) => terminal.print(hinting(text.trimEnd())),
       writeErr: (text) => terminal.note(text.trimEnd()),
       outputError: (text, write) => write(text.replace(/^error:/, terminal.paint('red', 'error:'))),
     })
@@ -97,9 +125,12 @@ export function buildProgram(options: ProgramOptions, end: (code: ExitCode) => v
     sub.addHelpText('after', () => renderExamples(command.examples, terminal.paint))
     sub.action(async () => {
       const flags = sub.optsWithGlobals<GlobalFlags>()
-      const result = await command.run({ args: sub.args, flags, terminal, signal })
+      const rendered = (result: unknown) =>
+        renderResult(command, result, { format: flags.output, paint: terminal.paint, hinting })
+      const redraw = (result: unknown) => terminal.redraw(rendered(result))
+      const result = await command.run({ args: sub.args, flags, terminal, redraw, signal })
       if (result === undefined) return
-      terminal.print(renderResult(command, result, { format: flags.output, paint: terminal.paint }))
+      terminal.print(rendered(result))
       end(command.exitCode?.(result) ?? exitCodes.done)
     })
   }
@@ -123,12 +154,16 @@ function examplesOf(entry: CliCommand | CommandGroup): readonly Example[] {
 function renderResult(
   command: CliCommand,
   result: unknown,
-  { format, paint }: { readonly format: OutputFormat; readonly paint: Paint },
+  {
+    format,
+    paint,
+    hinting,
+  }: { readonly format: OutputFormat; readonly paint: Paint; readonly hinting: (text: string) => string },
 ): string {
   const data = command.data === undefined ? result : command.data(result)
-  if (format !== 'text') return renderData(data, format)
+  if (format === 'json' || format === 'yaml') return renderData(data, format)
   // What comes from the cluster was written by anybody; here every text of it passes before it becomes lines.
-  return command.render(harmlessData(result), paint)
+  return hinting(command.render(harmlessData(result), paint, format === 'wide'))
 }
 
 function renderExamples(examples: readonly Example[], paint: Paint): string {

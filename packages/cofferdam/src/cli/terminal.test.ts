@@ -59,3 +59,19 @@ describe('what was overlooked before it is printed', () => {
     expect(written.err).toBe('1\\n2')
   })
 })
+
+describe('a result that is drawn again', () => {
+  it('takes the place of the one before on a terminal', () => {
+    const { terminal, written } = recorded(true)
+    terminal.redraw('one')
+    terminal.redraw('two')
+    expect(written.out).toBe('\u001b[H\u001b[2Jone\n\u001b[H\u001b[2Jtwo\n')
+  })
+
+  it('comes after the one before in a pipe: nothing that was seen is lost', () => {
+    const { terminal, written } = recorded(false)
+    terminal.redraw('one')
+    terminal.redraw('two')
+    expect(written.out).toBe('one\ntwo\n')
+  })
+})

@@ -6,6 +6,8 @@ import { type Paint, plainPaint } from '../shared/paint.ts'
 export interface Terminal {
   readonly paint: Paint
   print(text: string): void
+  /** A result in place of the one before: on a terminal the screen is cleared first, a pipe gets one after the other. */
+  redraw(text: string): void
   note(text: string): void
   /** One line that replaces itself; undefined takes it away. Shown on a terminal only. */
   progress(text: string | undefined): void
@@ -20,6 +22,7 @@ const controlStart = '\u001b'
 /** What `paint` writes: colours and weights, nothing else. */
 const colours = new RegExp(`(${controlStart}\\[[0-9;]*m)`, 'u')
 
+const eraseScreen = `${controlStart}[H${controlStart}[2J`
 const eraseLine = `\r${controlStart}[2K`
 
 export function createTerminal(options: {
@@ -49,6 +52,11 @@ export function createTerminal(options: {
     print(text) {
       clear()
       stdout.write(`${harmless(text)}\n`)
+    },
+    redraw(text) {
+      clear()
+      const isScreen = stdout.isTTY === true && !isDumb
+      stdout.write(`${isScreen ? eraseScreen : ''}${harmless(text)}\n`)
     },
     note(text) {
       clear()

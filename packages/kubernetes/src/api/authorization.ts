@@ -26,3 +26,17 @@ export const subjectAccessReviews: ResourceType<SubjectAccessReview> = {
   kind: 'SubjectAccessReview',
   namespaced: false,
 }
+
+/** May the user of this connection do that? */
+export interface SelfSubjectAccessReview extends KubeObject {
+  readonly spec: Pick<SubjectAccessReview['spec'], 'resourceAttributes'>
+  readonly status?: SubjectAccessReview['status']
+}
+
+export const selfSubjectAccessReviews: ResourceType<SelfSubjectAccessReview> = {
+  group: 'authorization.k8s.io',
+  version: 'v1',
+  plural: 'selfsubjectaccessreviews',
+  kind: 'SelfSubjectAccessReview',
+  namespaced: false,
+}

@@ -66,7 +66,7 @@ it.each(Object.entries(styles))('%s', async (_, { machines, then }) => {
     expect(items.map(({ metadata }) => metadata.name)).toEqual(then)
     const [after] = await boots()
     expect(after).not.toBe(before)
-    const told = await runCommand(createStatusCommand({ connect, clock }), 'status')
+    const told = await runCommand(createStatusCommand({ connect, clock }), 'status', '-o', 'wide')
     expect(told.out).toContain('\nFencing   rook-ceph/rook-ceph: one machine may go: ')
     expect(told.out).not.toContain('does not listen')
   } finally {
@@ -93,7 +93,7 @@ it('a worker of the default cluster that is switched off is replaced in less tha
   })
   const { connect } = inProcess(demo.api)
   const explain = (object: string) => runCommand(createExplainCommand({ connect, clock }), 'explain', object)
-  const status = () => runCommand(createStatusCommand({ connect, clock }), 'status')
+  const status = () => runCommand(createStatusCommand({ connect, clock }), 'status', '-o', 'wide')
   const allowance = async () =>
     (await demo.api.list(machineDisruptionBudgets)).items.map(({ status: counted }) => counted?.disruptionsAllowed)
   const machineOf = async (node: string) =>
@@ -190,7 +190,7 @@ machines: { api: none, healthCheck: { style: node, after: 30 }, pace: { rebootSe
     await switchOff('w-2')
     await clock.advance(300_000)
     expect([await isOff('w-1'), await isOff('w-2')]).toEqual([true, false])
-    const told = await runCommand(createStatusCommand({ connect, clock }), 'status')
+    const told = await runCommand(createStatusCommand({ connect, clock }), 'status', '-o', 'wide')
     expect(told.out).toContain('\nFencing   node w-1 is taken out for a reboot (nodedisruption/reboot-1) and protected')
     const explained = await runCommand(createExplainCommand({ connect, clock }), 'explain', 'node/w-1')
     expect(explained.out).toContain(

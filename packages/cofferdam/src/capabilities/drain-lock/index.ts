@@ -3,6 +3,7 @@ import type { AppLockPolicy } from '../../ledger/rules/app-lock.ts'
 import type { DrainLockSettings } from '../../ledger/rules/drain-lock-settings.ts'
 import type { PublishedSettings } from '../../ledger/rules/published-settings.ts'
 import type { LedgerStore } from '../../ledger/store/ledger-store.ts'
+import { productVersion } from '../../ledger/store/product-version.ts'
 import type { StorageObserver } from '../../ledger/store/storage-observer.ts'
 import type { CephTrust } from '../../shared/ceph-trust/named-clusters.ts'
 import type { DisruptionLedger } from '../../shared/kinds/disruption-ledger.ts'
@@ -119,7 +120,12 @@ function open(ports: Ports, metrics: ReturnType<typeof createDrainMetrics>): Ope
           undo: (entries, signal) => undoDisruption({ api, clock }, entries, signal),
           events: events(),
           renewMs: settings.renewMs,
-          settings: { drainLock: publishedOf(settings, ports.runs), appLocks, trust },
+          settings: {
+            drainLock: publishedOf(settings, ports.runs),
+            appLocks,
+            trust,
+            version: productVersion,
+          },
         }),
       'finished-requests': () =>
         createFinishedRequests({

@@ -22,8 +22,11 @@ export async function reviewRights(question: RightsQuestion): Promise<Observed<r
   const asked = new Map<string, Promise<boolean>>()
   for (const right of question.rights) {
     for (const verb of right.verbs) {
-      for (const name of right.names ?? [''])
-        asked.set(textOf(right, verb, name), isAllowed(question, right, verb, name))
+      for (const name of right.names ?? ['']) {
+        const text = textOf(right, verb, name)
+        // Several controllers need the same; a second question would be left without a listener.
+        if (!asked.has(text)) asked.set(text, isAllowed(question, right, verb, name))
+      }
     }
   }
   try {
@@ -37,11 +40,13 @@ export async function reviewRights(question: RightsQuestion): Promise<Observed<r
 
 async function isAllowed(
   { api, signal, account, namespace }: RightsQuestion,
-  { group, resource: whole, grantedBy }: Permission,
+  { group, resource: whole, grantedBy, namespace: own }: Permission,
   verb: string,
   name: string,
 ): Promise<boolean> {
   const [resource = '', subresource] = whole.split('/')
+  // What the base of deploy/ grants, it grants where the right says, or everywhere.
+  const place = grantedBy === undefined ? own : namespace
   const review = {
     apiVersion: 'authorization.k8s.io/v1',
     kind: 'SubjectAccessReview',
@@ -54,8 +59,7 @@ async function isAllowed(
         resource,
         ...(subresource === undefined ? {} : { subresource }),
         verb,
-        // What the base of deploy/ grants, it grants everywhere.
-        ...(grantedBy === undefined ? {} : { namespace }),
+        ...(place === undefined ? {} : { namespace: place }),
         ...(name === '' ? {} : { name }),
       },
     },

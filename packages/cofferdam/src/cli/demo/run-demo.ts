@@ -118,7 +118,9 @@ async function observeLonghorn(api: Demo['api'], namespace: string): Promise<Lon
 /** The demo runs on after its report, so it prints that itself instead of returning it. */
 function printReport(report: DemoReport, { flags, terminal }: Pick<Invocation, 'flags' | 'terminal'>): void {
   const { output } = flags
-  terminal.print(output === 'text' ? renderDemo(report, terminal.paint) : renderData(report, output))
+  terminal.print(
+    output === 'json' || output === 'yaml' ? renderData(report, output) : renderDemo(report, terminal.paint),
+  )
 }
 
 function untilAborted(signal: AbortSignal): Promise<void> {

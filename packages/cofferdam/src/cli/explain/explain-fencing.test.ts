@@ -71,7 +71,7 @@ describe('explain, where there are Machines', () => {
       ].join('\n'),
     })
     const { connect } = inProcess(scenario.api)
-    const status = await runCommand(createStatusCommand({ connect, clock: scenario.clock }), 'status')
+    const status = await runCommand(createStatusCommand({ connect, clock: scenario.clock }), 'status', '-o', 'wide')
     expect(status.out).not.toContain('Fencing')
   })
 

@@ -46,7 +46,12 @@ async function explain(argv: readonly string[], api: KubeApi = fixture.api) {
 }
 
 async function status(api: KubeApi = fixture.api) {
-  return runCommand(createStatusCommand({ connect: inProcess(api).connect, clock: fixture.clock }), 'status')
+  return runCommand(
+    createStatusCommand({ connect: inProcess(api).connect, clock: fixture.clock }),
+    'status',
+    '-o',
+    'wide',
+  )
 }
 
 async function rehearse(node: string) {

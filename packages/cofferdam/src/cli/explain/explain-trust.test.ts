@@ -29,7 +29,7 @@ it('status and explain count the clusters that the operator counts, and say of a
   fixture.operate({ controllers: ['ceph-drain', 'osd-update', 'node-disruption', 'disruption-ledger'] })
   await fixture.seconds(120)
   const ports = { connect: inProcess(fixture.api).connect, clock: fixture.clock }
-  const status = await runCommand(createStatusCommand(ports), 'status')
+  const status = await runCommand(createStatusCommand(ports), 'status', '-o', 'wide')
   const lines = status.out.split('\n').filter((line) => line.startsWith('Storage') || line.startsWith('Updates'))
   expect(lines).toEqual([
     expect.stringContaining('rook-ceph/rook-ceph: AnyOsdMayGo'),

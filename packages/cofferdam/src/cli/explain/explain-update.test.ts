@@ -41,7 +41,13 @@ async function explained(object: string): Promise<Explained> {
 }
 
 function status(argv: readonly string[] = [], api: KubeApi = fixture.api) {
-  return runCommand(createStatusCommand({ connect: inProcess(api).connect, clock: fixture.clock }), 'status', ...argv)
+  return runCommand(
+    createStatusCommand({ connect: inProcess(api).connect, clock: fixture.clock }),
+    'status',
+    '-o',
+    'wide',
+    ...argv,
+  )
 }
 
 function updateLines(text: string): string[] {

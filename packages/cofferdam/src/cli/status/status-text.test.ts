@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { DisruptionAnswer } from '../../capabilities/drain-lock/view/explain-disruption.ts'
-import { summarizeCluster } from '../../explain/summarize-cluster.ts'
+import { type BlockedBudget, summarizeCluster } from '../../explain/summarize-cluster.ts'
 import {
   budget,
   earlier,
@@ -13,6 +13,7 @@ import {
 } from '../../explain/testing/sample-objects.ts'
 import { capabilities, shownOf } from '../../operator/capabilities.ts'
 import { plainPaint } from '../../shared/paint.ts'
+import { explainHeadline, type Headline, type HeadlineSnapshot } from './explain-headline.ts'
 import { renderStatus } from './status-text.ts'
 
 const answer = (domain: string) => ({
@@ -68,12 +69,14 @@ it('a cluster in the middle of a storage drain fits on one screen', () => {
   const status = {
     observedAt: now,
     server: 'https://cluster',
+    headline: explainHeadline({ ...summary, operator: { isRunning: false }, unread: [] }),
     operator: { isRunning: false },
     ...summary,
     storage,
     notSeen: [],
   }
   expect(renderStatus(status, { list: shownOf(capabilities), paint: plainPaint }).split('\n')).toEqual([
+    'Status    node-c is NotReady (and 3 more below)',
     'Cluster   https://cluster, 3 nodes, 3 pods',
     'Operator  no operator is running',
     'Nodes     2 ready, 1 not ready, 1 drained',
@@ -87,27 +90,41 @@ it('a cluster in the middle of a storage drain fits on one screen', () => {
     '          problem: pool/.mgr: has no rule',
     '',
     'NODE    STATE',
-    'node-a  Ready, cordoned, drained',
     'node-c  NotReady for 10m',
+    'node-a  Ready, cordoned, drained',
     '',
-    'BUDGET       REASON            FOR  WHY                                                                                     HELD BY',
-    'shop/orders  BudgetImpossible  10m  maxUnavailable is 0 with 3 pods: it never allows an eviction, however healthy they are  its author',
+    'BUDGET       REASON            FOR  HELD BY     WHY',
+    'shop/orders  BudgetImpossible  10m  its author  maxUnavailable is 0 with 3 pods: it never allows an…',
     '',
-    'Held as said under Storage: rook-ceph/rook-ceph-osd-zone-zone-y, rook-ceph/rook-ceph-osd-zone-zone-z',
+    'Held as said under Storage: rook-ceph/rook-ceph-osd-zone-zone-y,',
+    '  rook-ceph/rook-ceph-osd-zone-zone-z',
     '',
     'WARNING                OBJECT             AGO  MESSAGE',
     'FailedScheduling (x4)  pod/shop/orders-3  10m  0/9 nodes are available',
   ])
 })
 
-describe('the drains on the screen', () => {
-  const drain = (name: string, rest: Partial<DisruptionAnswer> = {}): DisruptionAnswer => ({
-    request: `${name}-20260101-000000`,
-    node: name,
+describe('the headline names the worst and its cause', () => {
+  const ready: HeadlineSnapshot['nodes'][number] = {
+    name: 'worker-a1',
+    isReady: true,
+    isCordoned: false,
+    drain: 'NotCordoned',
+  }
+  const calm = {
+    nodes: [ready],
+    budgets: { total: 1, blocked: [] },
+    drains: [],
+    locks: [],
+    operator: { isRunning: true },
+    unread: [],
+  } satisfies HeadlineSnapshot
+  const request = (fields: Partial<DisruptionAnswer>): DisruptionAnswer => ({
+    request: 'reboot',
+    node: 'worker-a1',
     intent: 'Reboot',
-    phase: 'Waiting',
-    since: earlier,
-    explanation: '',
+    phase: 'Draining',
+    explanation: 'worker-a1 is being drained: its pods are evicted.',
     isBlocked: false,
     blockedBy: [],
     warnings: [],
@@ -116,34 +133,67 @@ describe('the drains on the screen', () => {
     locked: [],
     hasFallenBack: false,
     isCancelled: false,
-    ...rest,
+    ...fields,
   })
-  const budget = {
-    object: 'pdb/shop/orders',
-    reason: 'HeldByRequest',
-    holder: `op-1 for nodedisruption/${'x'.repeat(60)}`,
-    wayOut: '',
+  const shut = (budgetName: string, holder: string): BlockedBudget => ({
+    budget: budgetName,
+    rule: 'maxUnavailable: 1',
+    allowed: 0,
+    healthy: 2,
+    desired: 2,
+    expected: 3,
+    reason: 'BudgetExhausted',
+    explanation: '',
+    holder,
+  })
+  const blocker = { object: 'pdb/shop/orders', reason: 'AppLocked', holder: 'ann', wayOut: 'wait' }
+  const cases: Record<string, { given: Partial<HeadlineSnapshot>; then: Headline }> = {
+    'nothing to say is calm': {
+      given: {},
+      then: { state: 'calm', says: 'nothing is blocked, and no node is drained' },
+    },
+    'a blocked request comes before a node that is away: somebody waits for it': {
+      given: {
+        nodes: [{ ...ready, isReady: false }],
+        drains: [request({ isBlocked: true, blockedBy: [blocker] })],
+      },
+      then: {
+        state: 'blocked',
+        says: 'the drain of worker-a1 is blocked by pdb/shop/orders (AppLocked, ann) (and 1 more below)',
+      },
+    },
+    'a kubectl drain that is refused is a drain that waits, and not a cordoned node': {
+      given: { nodes: [{ ...ready, isCordoned: true, cordonedBy: 'kubectl-drain', drain: 'EvictionAttempted' }] },
+      then: {
+        state: 'blocked',
+        says: 'the drain of worker-a1 by kubectl-drain waits; cofferdam explain node/worker-a1 says for what',
+      },
+    },
+    'a kubectl drain that goes on is under way': {
+      given: { nodes: [{ ...ready, isCordoned: true, drain: 'PodsLeaving' }] },
+      then: { state: 'working', says: 'worker-a1 is being drained: its pods are leaving' },
+    },
+    'nodes that may not be read are unknown, and not calm': {
+      given: { nodes: [], unread: ['nodes'] },
+      then: { state: 'unknown', says: 'nodes may not be read, so what blocks is not known' },
+    },
+    'what storage keeps while a node is drained is no problem of its own': {
+      given: {
+        drains: [request({})],
+        budgets: { total: 1, blocked: [shut('rook-ceph/osd', 'cephcluster/rook-ceph/rook-ceph')] },
+      },
+      then: { state: 'working', says: 'worker-a1 is being drained: its pods are evicted. (and 1 more below)' },
+    },
+    'a drain without an operator goes nowhere': {
+      given: { drains: [request({})], operator: { isRunning: false } },
+      then: { state: 'degraded', says: 'no operator is running, and drains and locks wait for one' },
+    },
+    'a budget that allows no eviction is named with its holder': {
+      given: { budgets: { total: 1, blocked: [shut('shop/orders', 'its author')] } },
+      then: { state: 'degraded', says: 'pdb/shop/orders allows no eviction (BudgetExhausted, its author)' },
+    },
   }
-
-  it('say who asked, a person or the object of a tool, and fit: what blocks them pushed everything off the screen', () => {
-    const drains = [
-      drain('worker-a1', { requester: 'ann@desk', isBlocked: true, blockedBy: [budget, budget, budget] }),
-      drain('worker-a2', { requester: 'kured', askedBy: 'daemonset/kube-system/kured', isCancelled: true }),
-      drain('worker-a3', { requester: `${'y'.repeat(40)}@desk` }),
-      drain('worker-a4', {}),
-    ]
-    const summary = { ...summarizeCluster({ nodes: [], pods: [], budgets: [], storage: [], events: [], now }), drains }
-    const status = { observedAt: now, server: '', operator: { isRunning: false }, ...summary, notSeen: [] }
-    const lines = renderStatus(status, { list: [], paint: plainPaint }).split('\n')
-    const table = lines.slice(lines.findIndex((line) => line.startsWith('DRAIN ')))
-    expect(table).toEqual([
-      'DRAIN      REQUEST                    PHASE               FOR  ASKED BY',
-      'worker-a1  worker-a1-20260101-000000  Waiting             10m  ann@desk',
-      '  blocked by pdb/shop/orders (HeldByRequest, op-1 for nodedisruption/xxxxxxxxxxxxxxxxxxx… and 2 more',
-      'worker-a2  worker-a2-20260101-000000  Waiting, cancelled  10m  daemonset/kube-system/kured',
-      'worker-a3  worker-a3-20260101-000000  Waiting             10m  yyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyyy…',
-      'worker-a4  worker-a4-20260101-000000  Waiting             10m',
-    ])
-    expect(Math.max(...table.map(({ length }) => length))).toBe(100)
+  it.each(Object.entries(cases))('%s', (_name, { given, then }) => {
+    expect(explainHeadline({ ...calm, ...given })).toEqual(then)
   })
 })

@@ -1,50 +1,87 @@
-import type { DisruptionAnswer } from '../../capabilities/drain-lock/view/explain-disruption.ts'
 import type { HoldAnswer } from '../../capabilities/drain-lock/view/hold-view.ts'
 import type { Shown } from '../../capabilities/shown.ts'
 import { ageText } from '../../shared/age-text.ts'
 import { listText } from '../../shared/list-text.ts'
 import type { OperatorStatus } from '../../shared/operator-status.ts'
 import type { Paint } from '../../shared/paint.ts'
-import { holdWords } from '../explain/explain-tables.ts'
 import { nodeStateText } from '../explain/explain-text.ts'
-import { renderTable } from '../table.ts'
+import { drainTable, type TableContent } from '../get/drain-table.ts'
+import { lockTable } from '../get/lock-table.ts'
+import { pageWidth, renderTable } from '../table.ts'
+import { wrapText } from '../wrap-text.ts'
 import type { Status } from './status-observe.ts'
 
 const rowsShown = 10
 const warningsShown = 5
-const messageWidth = 100
-const screenWidth = 100
+const titleWidth = 10
+/** So many refusals are printed in full; more are one line. */
+const refusalsShown = 2
 
-/** One screen: five lines that say it all, then a table for each thing that is not as usual. */
-export function renderStatus(
-  status: Status,
-  { list, paint }: { readonly list: readonly Shown<never>[]; readonly paint: Paint },
-): string {
-  return [
-    headOf(status, paint, list),
-    ...nodeTable(status),
-    ...drainTable(status, paint),
-    ...lockTable(status, paint),
-    ...budgetTable(status),
-    ...warningTable(status),
-  ]
-    .concat(status.notSeen.map((what) => `${paint('yellow', 'not seen:')} ${what}`))
-    .join('\n\n')
+export interface StatusStyle {
+  readonly list: readonly Shown<never>[]
+  readonly paint: Paint
+  /** Lines are as long as what they say. */
+  readonly isWide?: boolean
 }
 
-function headOf(status: Status, paint: Paint, list: readonly Shown<never>[]): string {
-  const { nodes, budgets } = status
+/** One screen: the worst first, a few lines that say it all, then a table for each thing that is not as usual. */
+export function renderStatus(status: Status, style: StatusStyle): string {
+  const { isWide = false, paint } = style
+  const tableStyle = { now: status.observedAt, paint, isWide }
+  return [
+    headOf(status, style),
+    ...tableOf(drainTable({ drains: status.drains, otherDrains: [] }, tableStyle), isWide),
+    ...tableOf(nodeTable(status), isWide),
+    ...budgetTable(status, isWide),
+    ...tableOf(lockTable(status.locks, tableStyle), isWide),
+    ...tableOf(warningTable(status), isWide),
+    ...notSeenText(status, paint, isWide),
+  ].join('\n\n')
+}
+
+function headOf(status: Status, { list, paint, isWide = false }: StatusStyle): string {
+  const { nodes, headline, unread = [] } = status
+  const count = (kind: string, number: number, noun: string) =>
+    unread.includes(kind) ? `unknown ${noun}s` : counted(number, noun)
   const lines: [string, string][] = [
-    ['Cluster', `${status.server}, ${counted(nodes.length, 'node')}, ${counted(status.pods, 'pod')}`],
+    ['Status', paint(headlineColours[headline.state], headline.says)],
+    ['Cluster', `${status.server}, ${count('nodes', nodes.length, 'node')}, ${count('pods', status.pods, 'pod')}`],
     ['Operator', operatorText(status.operator, status.observedAt, paint)],
-    ['Nodes', nodesText(status, paint)],
-    ['Budgets', budgetsText(budgets, paint)],
+    ['Nodes', unread.includes('nodes') ? paint('yellow', 'unknown') : nodesText(status, paint)],
+    [
+      'Budgets',
+      unread.includes('poddisruptionbudgets') ? paint('yellow', 'unknown') : budgetsText(status.budgets, paint),
+    ],
     ...(status.drains.length === 0 ? [] : [['Drains', drainsText(status, paint)] as [string, string]]),
     ...(status.locks.length === 0 ? [] : [['Locks', locksText(status, paint)] as [string, string]]),
     ...list.flatMap((each) => shownLines(each, status, paint)),
   ]
-  const width = Math.max(10, ...lines.map(([name]) => name.length + 2))
-  return lines.map(([name, text]) => `${paint('bold', name.padEnd(width))}${text}`.trimEnd()).join('\n')
+  const width = Math.max(titleWidth, ...lines.map(([title]) => title.length + 2))
+  return lines.flatMap(([title, text]) => titled(title.padEnd(width), text, { paint, isWide })).join('\n')
+}
+
+const headlineColours = {
+  blocked: 'red',
+  degraded: 'yellow',
+  unknown: 'yellow',
+  working: 'cyan',
+  calm: 'green',
+} as const
+
+function titled(title: string, text: string, { paint, isWide }: Pick<Required<StatusStyle>, 'paint' | 'isWide'>) {
+  const [first = '', ...more] = isWide ? [text] : wrapText(text, pageWidth - title.length - 2)
+  const head = `${paint('bold', title)}${first}`.trimEnd()
+  return [head, ...more.map((line) => `${' '.repeat(title.length + 2)}${line}`)]
+}
+
+function notSeenText({ notSeen }: Status, paint: Paint, isWide: boolean): string[] {
+  const title = paint('yellow', 'not seen:')
+  if (isWide || notSeen.length <= refusalsShown) {
+    const texts = notSeen.map((what) => `${title} ${what}`)
+    return isWide ? texts : texts.map((text) => wrapped(text))
+  }
+  const names = notSeen.map((what) => what.split(': ', 1)[0] as string)
+  return [wrapped(`${title} ${names.join(', ')}; -o wide says why`)]
 }
 
 function shownLines({ field, title, lines }: Shown<never>, status: Status, paint: Paint): [string, string][] {
@@ -107,116 +144,67 @@ function locksText({ locks }: Status, paint: Paint): string {
   return parts.flatMap(([number, text]) => (number === 0 ? [] : [text])).join(', ')
 }
 
-const drainHeadings = ['DRAIN', 'REQUEST', 'PHASE', 'FOR']
-
-/** Within the screen. Names are not cut, since commands take them. What blocks a drain is a line of its own below it. */
-function drainTable({ drains, observedAt }: Status, paint: Paint): string[] {
-  const rows = drains.map(({ node, request, phase, since, isCancelled, requester = '', askedBy = requester }) => [
-    node,
-    request,
-    isCancelled ? `${phase}, cancelled` : phase,
-    ageText(since, observedAt) ?? '',
-    askedBy,
-  ])
-  const taken = renderTable(drainHeadings, rows.slice(0, rowsShown))
-  const room = screenWidth - Math.max(...taken.split('\n').map(({ length }) => length)) - 2
-  return tableOf(
-    [...drainHeadings, 'ASKED BY'],
-    rows.map((row) => row.with(-1, cut(row.at(-1) ?? '', Math.max(room, 'ASKED BY'.length)))),
-    drains.map(({ isBlocked, blockedBy }) => (isBlocked ? [`  ${paint('red', blockersText(blockedBy))}`] : [])),
-  )
+function wrapped(text: string): string {
+  return wrapText(text, pageWidth - 2).join('\n  ')
 }
 
-/** The first with its holder; `explain nodedisruption/NAME` has them all. */
-function blockersText(blockedBy: DisruptionAnswer['blockedBy']): string {
-  const [first, ...more] = blockedBy
-  if (first === undefined) return ''
-  const rest = more.length === 0 ? '' : ` and ${more.length} more`
-  const { object, reason, holder } = first
-  return `${cut(`blocked by ${object} (${reason}, ${holder})`, screenWidth - 2 - rest.length)}${rest}`
-}
-
-function cut(text: string, width: number): string {
-  return text.length > width ? `${text.slice(0, width - 1)}…` : text
-}
-
-function lockTable({ locks, observedAt }: Status, paint: Paint): string[] {
-  return tableOf(
-    ['LOCK', 'STATE', 'BY', 'FOR', 'UNTIL', 'WHAT'],
-    locks.map(({ key, scope, state, holder, since, until = '', says }) => [
-      scope === undefined ? key : `${key} (${scope})`,
-      paint(state === 'Orphaned' || state === 'Ignored' ? 'yellow' : 'cyan', holdWords[state]),
-      holder,
-      ageText(since, observedAt) ?? '',
-      until,
-      says,
-    ]),
-  )
-}
-
-function nodeTable({ nodes, observedAt }: Status): string[] {
+function nodeTable({ nodes, observedAt }: Status): TableContent {
   const unusual = nodes.filter(({ isReady, isCordoned }) => !isReady || isCordoned)
-  return tableOf(
-    ['NODE', 'STATE'],
-    unusual.map((node) => [node.name, nodeStateText(node, { now: observedAt })]),
-  )
+  return {
+    headings: ['NODE', 'STATE'],
+    rows: unusual
+      .toSorted((a, b) => Number(a.isReady) - Number(b.isReady))
+      .map((node) => [node.name, nodeStateText(node, { now: observedAt })]),
+  }
 }
 
 /** Budgets that Ceph or Longhorn holds all say the same, and the lines about storage have said it. */
-function budgetTable({ budgets, storage = [], observedAt }: Status): string[] {
+function budgetTable({ budgets, storage = [], observedAt }: Status, isWide: boolean): string[] {
   const clusters = new Set(storage.map(({ namespace, name }) => `cephcluster/${namespace}/${name}`))
   const isLonghorns = (holder: string) => holder.startsWith('longhorn/')
   const isListedElsewhere = (holder: string) => clusters.has(holder) || isLonghorns(holder)
   const holdersUnder = (under: string, isSo: (holder: string) => boolean) => {
     const names = budgets.blocked.filter(({ holder }) => isSo(holder)).map(({ budget }) => budget)
-    return names.length === 0 ? [] : [`Held as said under ${under}: ${listText(names)}`]
+    if (names.length === 0) return []
+    const text = `Held as said under ${under}: ${isWide ? names.join(', ') : listText(names)}`
+    return [isWide ? text : wrapped(text)]
   }
-  const table = tableOf(
-    ['BUDGET', 'REASON', 'FOR', 'WHY', 'HELD BY'],
-    budgets.blocked
-      .filter(({ holder }) => !isListedElsewhere(holder))
-      .map(({ budget, reason, since, explanation, holder }) => [
-        budget,
-        reason,
-        ageText(since, observedAt) ?? '',
-        explanation,
-        holder,
-      ]),
-  )
+  const rows = budgets.blocked
+    .filter(({ holder }) => !isListedElsewhere(holder))
+    .map(({ budget, reason, since, explanation, holder }) => [
+      budget,
+      reason,
+      ageText(since, observedAt) ?? '',
+      holder,
+      explanation,
+    ])
   return [
-    ...table,
+    ...tableOf({ headings: ['BUDGET', 'REASON', 'FOR', 'HELD BY', 'WHY'], rows }, isWide),
     ...holdersUnder('Storage', (holder) => clusters.has(holder)),
     ...holdersUnder('Longhorn', isLonghorns),
   ]
 }
 
-function warningTable({ warnings, observedAt }: Status): string[] {
-  return tableOf(
-    ['WARNING', 'OBJECT', 'AGO', 'MESSAGE'],
-    warnings
+function warningTable({ warnings, observedAt }: Status): TableContent {
+  return {
+    headings: ['WARNING', 'OBJECT', 'AGO', 'MESSAGE'],
+    rows: warnings
       .slice(0, warningsShown)
       .map(({ reason, object, at, message, count }) => [
         count > 1 ? `${reason} (x${count})` : reason,
         object,
         ageText(at, observedAt) ?? '',
-        cut(message, messageWidth),
+        message,
       ]),
-  )
+  }
 }
 
-/** `below`: lines under each row. */
-function tableOf(
-  headings: readonly string[],
-  rows: readonly (readonly string[])[],
-  below: readonly (readonly string[])[] = [],
-): string[] {
+function tableOf({ headings, rows }: TableContent, isWide: boolean): string[] {
   if (rows.length === 0) return []
+  if (isWide) return [renderTable(headings, rows)]
   const more = rows.length - rowsShown
-  const table = renderTable(headings, rows.slice(0, rowsShown))
-    .split('\n')
-    .flatMap((line, at) => [line, ...(below[at - 1] ?? [])])
-    .join('\n')
-  return [more > 0 ? `${table}\n… and ${more} more; -o json shows all` : table]
+  const table = renderTable(headings, rows.slice(0, rowsShown), { width: pageWidth })
+  return [more > 0 ? `${table}\n… and ${more} more; -o wide shows all` : table]
 }
 
 function forText(since: string | undefined, now: string): string {

@@ -3,10 +3,12 @@ import { operatorAccount } from '../../deploy/operator-manifests.ts'
 import { capabilities, type OperatorCapability, shownOf } from '../../operator/capabilities.ts'
 import type { CliCommand } from '../command.ts'
 import type { Connect } from '../connect.ts'
+import { addScopeFlag, askedNamespace, type ScopeFlags } from '../namespace-scope.ts'
+import { addWatchFlag, type WatchFlags, watchResult } from '../watch-result.ts'
 import { observeStatus, type Status } from './status-observe.ts'
 import { renderStatus } from './status-text.ts'
 
-interface StatusFlags {
+interface StatusFlags extends WatchFlags, ScopeFlags {
   readonly leaseNamespace: string
 }
 
@@ -15,40 +17,45 @@ export function createStatusCommand(ports: {
   readonly clock: Clock
   /** Default: everything. */
   readonly capabilities?: readonly OperatorCapability[]
-}): CliCommand<StatusFlags, Status> {
+}): CliCommand<StatusFlags, Status | undefined> {
   const list = shownOf(ports.capabilities ?? capabilities)
   return {
     name: 'status',
     summary: 'show nodes, budgets, drains, locks, storage and what is blocked',
     description:
-      'One screen: the operator, nodes that are cordoned or draining, budgets that allow no eviction and why, requests for nodes and what they wait for, locks and who holds them, what was decided about each Ceph cluster, how far updates of OSDs are, how Longhorn is, which machines may be fenced, and the latest warnings. Changes nothing.',
+      'One screen: first what is blocked and why, then the operator, nodes that are cordoned or draining, budgets that allow no eviction and why, requests for nodes and what they wait for, locks and who holds them, what was decided about each Ceph cluster, how far updates of OSDs are, how Longhorn is, which machines may be fenced, and the latest warnings. Changes nothing.',
     examples: [
       { line: 'cofferdam status', says: 'the whole cluster on one screen' },
       { line: 'cofferdam status -n shop', says: 'budgets, pods and warnings of one namespace only' },
+      { line: 'cofferdam status -w', says: 'again whenever something changes' },
+      { line: 'cofferdam status -o wide', says: 'with lines as long as they are' },
       { line: 'cofferdam status -o json', says: 'the same as data' },
     ],
 
     configure(command) {
-      command.option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)
+      addScopeFlag(addWatchFlag(command)).option(
+        '--lease-namespace <name>',
+        'where the leader lease is',
+        operatorAccount.namespace,
+      )
     },
 
-    async run({ flags, signal }) {
+    async run(invocation) {
+      const { flags, signal } = invocation
+      const namespace = askedNamespace(flags)
+      const { clock } = ports
       const link = await ports.connect(flags)
       try {
-        return await observeStatus({
-          api: link.api,
-          clock: ports.clock,
-          server: link.server,
-          namespace: flags.namespace,
-          leaseNamespace: flags.leaseNamespace,
-          list,
-          signal,
-        })
+        await link.serverVersion?.(signal)
+        const { api, server } = link
+        const { leaseNamespace } = flags
+        const observe = () => observeStatus({ api, clock, server, namespace, leaseNamespace, list, signal })
+        return flags.watch === true ? await watchResult(invocation, { clock, observe }) : await observe()
       } finally {
         await link.close()
       }
     },
 
-    render: (status, paint) => renderStatus(status, { list, paint }),
+    render: (status, paint, isWide) => (status === undefined ? '' : renderStatus(status, { list, paint, isWide })),
   }
 }

@@ -42,6 +42,7 @@ export function inProcess(api: KubeApi): {
         },
       }),
       server: 'in-process',
+      serverVersion: async () => 'v1.36.4',
       close: async () => {
         isOpen = false
         links.closed += 1

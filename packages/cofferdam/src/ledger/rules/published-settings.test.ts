@@ -41,6 +41,13 @@ describe('the settings that the operator publishes', () => {
     expect(parseSettings(settingsText({ ...settings, drainLock }))).toEqual(known({ ...settings, drainLock }))
   })
 
+  it('say which version publishes them, and one that is no text is left out: nothing is judged by it', () => {
+    expect(parseSettings(settingsText({ ...settings, version: '1.2.3' }))).toEqual(
+      known({ ...settings, version: '1.2.3' }),
+    )
+    expect(parseSettings(changed({ version: 3 }))).toEqual(known(settings))
+  })
+
   const cases: Record<string, { given: string | undefined; why: string }> = {
     'a planned outage that is no number is unknown, and not taken for none': {
       given: changed({ plannedOutageSeconds: '1h' }),

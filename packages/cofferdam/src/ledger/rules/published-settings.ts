@@ -14,13 +14,15 @@ export interface PublishedSettings {
   readonly appLocks: AppLockPolicy
   /** Absent where an operator of an earlier version published them. */
   readonly trust?: CephTrust
+  /** Of the operator. Absent where one of an earlier version published them. */
+  readonly version?: string
 }
 
 const modes: readonly DrainLockSettings['mode'][] = ['reserve', 'spec', 'settle']
 const longestText = 16_384
 
 /** The annotation. The same settings give the same text. */
-export function settingsText({ drainLock, appLocks, trust }: PublishedSettings): string {
+export function settingsText({ drainLock, appLocks, trust, version }: PublishedSettings): string {
   return JSON.stringify({
     mode: drainLock.mode,
     minTolerationSeconds: drainLock.minTolerationMs / 1000,
@@ -35,6 +37,7 @@ export function settingsText({ drainLock, appLocks, trust }: PublishedSettings):
       growOsds: trust.grow,
       ...(trust.rookImage !== undefined && { rookImage: trust.rookImage }),
     }),
+    ...(version !== undefined && { version }),
   })
 }
 
@@ -70,6 +73,8 @@ export function parseSettings(text: string | undefined): Observed<PublishedSetti
     },
     appLocks: { maxTtlMs: maxLock * 1000, maxHoldMs: maxHold * 1000, maxPerNamespace },
     ...(trust !== undefined && { trust }),
+    // It only informs: nothing is judged by it.
+    ...(typeof fields['version'] === 'string' && { version: fields['version'] }),
   })
 }
 

@@ -15,6 +15,8 @@ export interface OperatorSettings {
   readonly trust: CephTrust | undefined
   /** How long remediation leaves a node alone that is rebooted; undefined where that is not known, or nobody sees to it. */
   readonly remediationWaitsMs: number | undefined
+  /** Of the operator that published them; undefined where it has not said. */
+  readonly version?: string
   /** Why these are the defaults, and not the operator's own. */
   readonly instead: string | undefined
 }
@@ -38,12 +40,13 @@ export async function observeSettings({
       instead,
     }
   }
-  const { drainLock, appLocks, trust } = settings.value
+  const { drainLock, appLocks, trust, version } = settings.value
   return {
     drainLock: { ...defaultDrainLockSettings, ...drainLock },
     appLocks,
     trust,
     remediationWaitsMs: drainLock.plannedOutageMs,
+    ...(version !== undefined && { version }),
     instead: undefined,
   }
 

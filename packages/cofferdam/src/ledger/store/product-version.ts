@@ -1,0 +1,4 @@
+import packageFile from '../../../../../package.json' with { type: 'json' }
+
+/** The version of this program. */
+export const productVersion: string = packageFile.version
