@@ -76,9 +76,12 @@ it('a request made for a NodeMaintenance is the same to everybody: who asked, ho
   expect(waiting).toEqual(Object.fromEntries(Object.keys(waiting).map((where) => [where, [first]])))
 
   const name = first?.request ?? ''
-  const status = await printed('status')
-  expect(status).toMatch(new RegExp(`node-1 +${name} +Waiting +\\d+s +nodemaintenance/for-node-1\\n`))
-  expect(status).toMatch(/\n {2}blocked by limit\/all \(MaintenanceLimit, .*nodedisruption\/reboot-2\)\n/)
+  const status = await printed('status', '-o', 'wide')
+  expect(status).toMatch(
+    new RegExp(
+      `node-1 +${name} +Waiting +\\d+s +nodemaintenance/for-node-1 +limit/all \\(MaintenanceLimit, .*nodedisruption/reboot-2\\) `,
+    ),
+  )
   expect(status).toContain(`node-1 (closed, nodedisruption/${name} is queued)`)
   expect(status).toContain('\nAutoscalers  node node-2: kept from autoscalers')
   const asked = 'node-maintenance (nodemaintenance/for-node-1)'

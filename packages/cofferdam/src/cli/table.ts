@@ -13,11 +13,19 @@ const narrowest = 12
 export function renderTable(
   headings: readonly string[],
   rows: readonly (readonly string[])[],
-  { width }: { readonly width?: number } = {},
+  {
+    width,
+    whole = 1,
+  }: {
+    readonly width?: number
+    /** So many columns from the left are names, which are of use only as a whole. */
+    readonly whole?: number
+  } = {},
 ): string {
   const lines = [headings, ...rows]
   const natural = headings.map((_heading, column) => Math.max(...lines.map((line) => visibleWidth(line[column] ?? ''))))
-  const widths = width === undefined ? natural : fittingWidths(natural, width - 2 * (headings.length - 1))
+  const widths =
+    width === undefined ? natural : fittingWidths(natural, { room: width - 2 * (headings.length - 1), whole })
   return lines
     .map((line) =>
       headings
@@ -28,11 +36,14 @@ export function renderTable(
     .join('\n')
 }
 
-/** Takes from the widest column, again and again, until all fit or none can give more. The first is a name, which is of use only as a whole. */
-function fittingWidths(natural: readonly number[], room: number): readonly number[] {
+/** Takes from the widest column, again and again, until all fit or none can give more. */
+function fittingWidths(
+  natural: readonly number[],
+  { room, whole }: { readonly room: number; readonly whole: number },
+): readonly number[] {
   const widths = [...natural]
   for (let excess = widths.reduce((sum, each) => sum + each, 0) - room; excess > 0; excess -= 1) {
-    const widest = Math.max(0, ...widths.slice(1))
+    const widest = Math.max(0, ...widths.slice(whole))
     if (widest <= narrowest) break
     widths[widths.lastIndexOf(widest)] = widest - 1
   }

@@ -10,6 +10,8 @@ export type OtherDrain = { readonly name: string } & NodeState
 export interface TableContent {
   readonly headings: readonly string[]
   readonly rows: readonly (readonly string[])[]
+  /** So many columns from the left are never cut. Default: one. */
+  readonly whole?: number
 }
 
 const columns = ['NODE', 'REQUEST', 'PHASE', 'FOR', 'ASKED BY', 'BLOCKED BY']
@@ -26,6 +28,7 @@ export function drainTable(
   const more = ({ intent, purpose = '', requester = '', blockedBy: [first] }: DisruptionAnswer) =>
     isWide ? [intent, purpose, requester, first?.wayOut ?? ''] : []
   return {
+    whole: 2,
     headings: isWide ? [...columns, 'INTENT', 'PURPOSE', 'REQUESTER', 'WAY OUT'] : columns,
     rows: [
       ...blockedFirst.map((drain) => [

@@ -89,7 +89,7 @@ describe('get drains', () => {
     const widest = (text: string) => Math.max(...text.split('\n').map((line) => line.length))
     expect(widest((await get(['drains'])).out)).toBeLessThanOrEqual(100)
     const wide = (await get(['drains', '-o', 'wide'])).out
-    expect(wide).toMatch(/INTENT +PURPOSE +ASKED BY +WAY OUT/)
+    expect(wide).toMatch(/INTENT +PURPOSE +REQUESTER +WAY OUT/)
     expect(wide).toContain('wait until 02:00')
   })
 

@@ -91,8 +91,8 @@ async function answer<Result extends { readonly observedAt: string }>(
   }
 }
 
-function tableText({ headings, rows }: TableContent, isWide: boolean, empty: string): string {
-  return rows.length === 0 ? empty : renderTable(headings, rows, isWide ? {} : { width: pageWidth })
+function tableText({ headings, rows, whole = 1 }: TableContent, isWide: boolean, empty: string): string {
+  return rows.length === 0 ? empty : renderTable(headings, rows, isWide ? {} : { width: pageWidth, whole })
 }
 
 /** Nothing that could be read is not nothing. */

@@ -199,11 +199,11 @@ function warningTable({ warnings, observedAt }: Status): TableContent {
   }
 }
 
-function tableOf({ headings, rows }: TableContent, isWide: boolean): string[] {
+function tableOf({ headings, rows, whole = 1 }: TableContent, isWide: boolean): string[] {
   if (rows.length === 0) return []
   if (isWide) return [renderTable(headings, rows)]
   const more = rows.length - rowsShown
-  const table = renderTable(headings, rows.slice(0, rowsShown), { width: pageWidth })
+  const table = renderTable(headings, rows.slice(0, rowsShown), { width: pageWidth, whole })
   return [more > 0 ? `${table}\n… and ${more} more; -o wide shows all` : table]
 }
 
