@@ -17,7 +17,7 @@ let fixture: CephFixture
 let seen: Agreement[]
 let ofBudgets: string[]
 beforeEach(async () => {
-  fixture = await openCephFixture(besideRook)
+  fixture = await openCephFixture(besideRook, { isGuarded: true })
   fixture.startOperator()
   await fixture.seconds(30)
   seen = []

@@ -57,9 +57,10 @@ async function lookAtAnswers(ports: AskPorts, cluster: string): Promise<Agreemen
       for (const { reason } of careful) cautions.add(reason)
       return answer
     }
+    const why = answer.blockers.map((each) => ` ${each.reason} of ${each.object}`).join()
     const says = `${answer.mayGo ? 'free' : 'blocked'}, exit code ${code}`
     const shouldSay = isFree ? 'free, exit code 0' : 'blocked, exit code 3'
-    if (says !== shouldSay) disagreements.push(`${object}: explain says ${says}; by the API server: ${shouldSay}`)
+    if (says !== shouldSay) disagreements.push(`${object}: explain says ${says}${why}; by the API server: ${shouldSay}`)
     return answer
   }
 

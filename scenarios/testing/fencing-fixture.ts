@@ -385,9 +385,7 @@ export async function openFencingFixture(options: FencingFixtureOptions = {}): P
     told: (name) => ownEvents(name),
     toldAll: () => ownEvents(),
     async close() {
-      const ended = operators.stop()
-      await settled(clock, ended)
-      await looking
+      await settled(clock, Promise.all([operators.stop(), looking]))
       stopRecording()
       judge.stop()
       remediator?.stop()

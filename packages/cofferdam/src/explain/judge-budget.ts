@@ -18,6 +18,7 @@ import type { Reason } from '../shared/reasons.ts'
 import type { Refusal } from '../shared/refusal.ts'
 import type { StorageView } from '../shared/storage-view.ts'
 import type { BudgetAnswer } from './explanation.ts'
+import { elsewhereBlockers } from './judge-elsewhere.ts'
 
 export interface BudgetSnapshot {
   readonly budget: PodDisruptionBudget
@@ -46,7 +47,9 @@ export function judgeBudget(snapshot: BudgetSnapshot): BudgetJudgement {
   const held = snapshot.holds === undefined ? undefined : holdRefusal(budget, snapshot.holds)
   const isUsedUp = held === undefined && refusalOf(budget)?.kind === 'used-up'
   const replicas = isUsedUp ? longhornRefusals(budget, snapshot.longhorn, snapshot.pods) : undefined
-  const refusal = held ?? (replicas === undefined ? refusalFor({ budget, covered, storage }) : replicas[0])
+  const own = held ?? (replicas === undefined ? refusalFor({ budget, covered, storage }) : replicas[0])
+  const elsewhere = own === undefined ? elsewhereOfAll(snapshot, covered) : undefined
+  const refusal = own ?? elsewhere
   const answer = {
     budget: keyText(keyOf(budget)),
     rule: ruleOf(budget),
@@ -68,9 +71,19 @@ export function judgeBudget(snapshot: BudgetSnapshot): BudgetJudgement {
   return {
     isHeld: held !== undefined,
     answer: { ...answer, reason, explanation },
-    blocker: { object: `pdb/${answer.budget}`, ...refusal, waiting: [] },
+    blocker: { ...refusal, object: `pdb/${answer.budget}`, waiting: [] },
     ...(replicas === undefined ? {} : { behind: replicas.map((each) => ({ ...each, waiting: [] })) }),
+    ...(elsewhere === undefined ? {} : { behind: [{ ...elsewhere, waiting: [] }] }),
   }
+}
+
+/** A budget that has room is of no use while the eviction guard refuses every pod that it covers. */
+function elsewhereOfAll(snapshot: BudgetSnapshot, covered: readonly Pod[]): Blocker | undefined {
+  const counted = covered.filter((pod) => !isOutsideBudgets(pod) && pod.metadata.deletionTimestamp === undefined)
+  const blockerOf = elsewhereBlockers(snapshot)
+  const [first, ...more] = counted
+  const blocker = first && blockerOf(first, [snapshot.budget])
+  return more.every((pod) => blockerOf(pod, [snapshot.budget]) !== undefined) ? blocker : undefined
 }
 
 /** Everything that has to end before the budget allows a disruption. */

@@ -175,6 +175,9 @@ async function appLockScenario(fixture: DisruptionFixture, start: () => void): P
   return { early, left: Object.keys(annotations), late, told: await told(fixture) }
 }
 
+/** Of an alpha of Kubernetes: scenarios/tool-eviction-request.test.ts. */
+const evictionKinds = ['evictionrequests', 'evictions']
+
 const cases: Record<string, RightsCase<DisruptionFixture>> = {
   'app-locks': {
     controller: 'app-locks',
@@ -189,6 +192,7 @@ const cases: Record<string, RightsCase<DisruptionFixture>> = {
   },
   'node-disruption': {
     controller: 'node-disruption',
+    shownElsewhere: evictionKinds,
     open: openDisruptionFixture,
     scenario: rebootScenario,
     whole: {
@@ -214,6 +218,7 @@ const cases: Record<string, RightsCase<DisruptionFixture>> = {
   },
   'disruption-ledger': {
     controller: 'disruption-ledger',
+    shownElsewhere: evictionKinds,
     open: openDisruptionFixture,
     scenario: orphanScenario,
     whole: {

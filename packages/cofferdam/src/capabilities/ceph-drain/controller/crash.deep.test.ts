@@ -44,7 +44,7 @@ function watchProtection(fixture: CephFixture, openZone: string | undefined) {
 describe('an operator that dies after any of its writes', () => {
   it('on the way into a drain leaves every other zone held, and the next one brings it to the same end', async () => {
     const ends: string[] = []
-    for (let writes = 0; writes < 12; writes += 1) {
+    for (let writes = 0; writes < 20; writes += 1) {
       const fixture = await openCephFixture()
       const calm = fixture.operate()
       await fixture.seconds(90)

@@ -48,7 +48,7 @@ async function storageEntries(fixture: FencingFixture): Promise<number> {
 async function withEveryDeath(
   tell: (fixture: FencingFixture, mortal: () => Operator) => Promise<void>,
 ): Promise<number> {
-  for (let writes = 0; writes < 60; writes += 1) {
+  for (let writes = 0; writes < 80; writes += 1) {
     const fixture = await openFencingFixture()
     const line = dyingAfter(fixture.api, writes)
     await tell(fixture, () => fixture.operate({ api: line.api, controllers }))
