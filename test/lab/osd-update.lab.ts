@@ -124,7 +124,7 @@ it('a bad image stops at its first OSD and is told; data stays available', async
     explanation: expect.stringContaining(`osd.${canary} froze the update`),
   })
   expect((await scenario.events()).get('OsdUpdateFrozen')).toContain(`osd.${canary}`)
-  const { stdout } = await lab.cofferdam('status').ended
+  const { stdout } = await lab.cofferdam('status', '-o', 'wide').ended
   expect(stdout).toMatch(new RegExp(`OsdUpdateFrozen.*osd\\.${canary} froze the update`))
   expect((await endWithAllDataServed()).seen.peering).toEqual([])
 })
