@@ -76,7 +76,8 @@ type Fact = readonly [name: string, text: string]
 const factWidth = 10
 
 function renderFacts(facts: readonly Fact[]): string {
-  return facts.map(([name, text]) => `  ${name.padEnd(factWidth)}${text}`).join('\n')
+  const width = Math.max(factWidth, ...facts.map(([name]) => name.length + 1))
+  return facts.map(([name, text]) => `  ${name.padEnd(width)}${text}`).join('\n')
 }
 
 function longhornFacts({ longhorn }: Pick<Explained, 'longhorn'>): Fact[] {
