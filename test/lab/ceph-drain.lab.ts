@@ -31,7 +31,7 @@ it('two racks are drained one after the other under load, and no client sees mor
   lab.chapter('Somebody else drains node-b, of another rack')
   const second = lab.drain('node-b')
   await lab.until('the second drain is told to wait, and for what', () =>
-    /will retry after.*failure domain rack-x .* is away/is.test(second.output()),
+    /will retry after.*waits until rack-x is back/is.test(second.output()),
   )
   await lab.seconds(12)
   expect(second.isRunning()).toBe(true)

@@ -265,7 +265,7 @@ async function leadingOperator(): Promise<string> {
 }
 
 function refusals(output: string): number {
-  return output.split("violate the pod's disruption budget").length - 1
+  return output.split('will retry after').length - 1
 }
 
 function volumeOf(name: string): (typeof volumes)[number] {
