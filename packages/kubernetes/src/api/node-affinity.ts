@@ -1,4 +1,5 @@
 import type { Node, NodeSelectorTerm, PodSpec } from './core.ts'
+import { isSelected } from './label-selector.ts'
 
 /** Whether the node selector and the required node affinity of a pod take this node. */
 export function isNodeChosen(node: Node, spec: Pick<PodSpec, 'nodeSelector' | 'affinity'>): boolean {
@@ -23,23 +24,10 @@ function fieldOf(node: Node, field: string): string | undefined {
 }
 
 function isMet(
-  { operator, values = [] }: { readonly operator: string; readonly values?: readonly string[] },
+  { key, operator, values = [] }: NonNullable<NodeSelectorTerm['matchExpressions']>[number],
   value: string | undefined,
 ): boolean {
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.includes(value)
-    case 'NotIn':
-      return value === undefined || !values.includes(value)
-    case 'Exists':
-      return value !== undefined
-    case 'DoesNotExist':
-      return value === undefined
-    case 'Gt':
-      return value !== undefined && Number(value) > Number(values[0])
-    case 'Lt':
-      return value !== undefined && Number(value) < Number(values[0])
-    default:
-      return false
-  }
+  if (operator === 'Gt') return value !== undefined && Number(value) > Number(values[0])
+  if (operator === 'Lt') return value !== undefined && Number(value) < Number(values[0])
+  return isSelected({ matchExpressions: [{ key, operator, values }] }, value === undefined ? {} : { [key]: value })
 }
