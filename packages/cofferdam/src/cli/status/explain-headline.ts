@@ -1,5 +1,6 @@
 import type { ClusterSummary } from '../../explain/summarize-cluster.ts'
 import type { OperatorStatus } from '../../shared/operator-status.ts'
+import type { Reason } from '../../shared/reasons.ts'
 
 /** The one sentence that a tired person reads. */
 export interface Headline {
@@ -28,7 +29,9 @@ function headlines({ nodes, budgets, drains, locks, operator, unread }: Headline
   const asked = new Set(drains.map(({ node }) => node))
   const waiting = nodes.filter(({ name, drain }) => drain === 'EvictionAttempted' && !asked.has(name))
   const leaving = nodes.filter(({ name, drain }) => drain === 'PodsLeaving' && !asked.has(name))
-  const shut = budgets.blocked.map(({ budget, reason, holder }): Headline & { readonly isStorage: boolean } => ({
+  // A mon or mgr that goes after its OSDs is kept in every healthy cluster, and holds no drain up.
+  const held = budgets.blocked.filter(({ reason }) => reason !== ('FollowsOsds' satisfies Reason))
+  const shut = held.map(({ budget, reason, holder }): Headline & { readonly isStorage: boolean } => ({
     state: 'degraded',
     says: `pdb/${budget} allows no eviction (${reason}, ${holder})`,
     isStorage: /^(?:cephcluster|longhorn)\//.test(holder),

@@ -188,6 +188,10 @@ describe('the headline names the worst and its cause', () => {
       given: { drains: [request({})], operator: { isRunning: false } },
       then: { state: 'degraded', says: 'no operator is running, and drains and locks wait for one' },
     },
+    'a mgr that goes after its OSDs is no problem: a healthy cluster was called degraded for it': {
+      given: { budgets: { total: 1, blocked: [{ ...shut('rook-ceph/mgr', 'the OSDs'), reason: 'FollowsOsds' }] } },
+      then: { state: 'calm', says: 'nothing is blocked, and no node is drained' },
+    },
     'a budget that allows no eviction is named with its holder': {
       given: { budgets: { total: 1, blocked: [shut('shop/orders', 'its author')] } },
       then: { state: 'degraded', says: 'pdb/shop/orders allows no eviction (BudgetExhausted, its author)' },
