@@ -3,10 +3,20 @@ import { covers, isOutsideBudgets, mayEvictUnready } from '@cofferdam/kubernetes
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { explainHolds } from '../capabilities/drain-lock/view/hold-view.ts'
+import type { Blocker } from '../shared/blocker.ts'
+import { mergeBlockers } from '../shared/merge-blockers.ts'
 import { explainPodHealth } from '../shared/pod-health.ts'
 import type { Reason } from '../shared/reasons.ts'
 import type { BudgetExplanation } from './explanation.ts'
-import { type BudgetSnapshot, blockersOf, judgeBudget } from './judge-budget.ts'
+import { type BudgetJudgement, type BudgetSnapshot, blockersOf, judgeBudget } from './judge-budget.ts'
+import { unreadBlockers } from './judge-unread.ts'
+
+/** What could not be read and may hold what the budget itself would let go. */
+function unreadOver(snapshot: BudgetSnapshot, covered: readonly Pod[], { blocker }: BudgetJudgement): Blocker[] {
+  if (blocker !== undefined) return []
+  const unreadOf = unreadBlockers({ ...snapshot, budgets: [snapshot.budget] })
+  return mergeBlockers(covered.map((pod) => unreadOf(pod)))
+}
 
 /** Does this budget allow a disruption now, and if not, what lies behind it? */
 export function explainBudget(snapshot: BudgetSnapshot): BudgetExplanation {
@@ -16,7 +26,7 @@ export function explainBudget(snapshot: BudgetSnapshot): BudgetExplanation {
   const pods = covered.map(explainPodHealth)
   const judged = judgeBudget(snapshot)
   const { answer, isHeld } = judged
-  const blockers = blockersOf(judged)
+  const blockers = [...blockersOf(judged), ...unreadOver(snapshot, covered, judged)]
   const holds = snapshot.holds === undefined ? [] : explainHolds(snapshot.holds, (key) => key === object)
   if (pods.length === 0) {
     const reason: Reason = 'NoPods'

@@ -27,6 +27,8 @@ export interface BudgetSnapshot {
   readonly storage: readonly StorageView[]
   readonly longhorn?: LonghornView
   readonly holds?: HoldView
+  /** What could not be read, each as `WHAT: WHY`. */
+  readonly unread?: readonly string[]
 }
 
 export interface BudgetJudgement {

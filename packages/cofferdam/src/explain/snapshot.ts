@@ -14,6 +14,8 @@ export interface GuardSnapshot {
   readonly longhorn?: LonghornView
   /** Who holds what; left out where it was not read. */
   readonly holds?: HoldView
+  /** What could not be read, each as `WHAT: WHY`. */
+  readonly unread?: readonly string[]
   /** What a drain of the node for a reboot would see, for pods that ask to stay. */
   readonly rehearsal?: DisruptionSnapshot
 }

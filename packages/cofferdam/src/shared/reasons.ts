@@ -127,6 +127,7 @@ export const reasons = {
   NodeUnknown: 'There is no node of that name.',
   NotCordoned: 'The node is schedulable.',
   NotGuarded: 'The request concerns nothing that the guard protects.',
+  NotReadable: 'Something that may hold it cannot be read with these rights, so it is not known whether it may go.',
   NothingHeld: 'No budget that covers the pod is locked or held.',
   ObjectsUnusable: 'Objects of the cluster cannot be used as they are. All others are protected as usual.',
   OrphanBuried: 'What a vanished holder started has ended. Its holds are released.',

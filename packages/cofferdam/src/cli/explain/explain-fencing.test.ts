@@ -108,6 +108,7 @@ describe('explain, where there are Machines', () => {
       kind: 'machine',
       object: `machine/${namespace}/m1`,
       mayGo: true,
+      verdict: 'free',
       summary: 'It may be fenced now.',
       blockers: [],
       holds: [],

@@ -143,7 +143,7 @@ describe('explain, where Longhorn is installed', () => {
     ])
   })
 
-  it('without the right to read replicas gives no answer about Longhorn, and says what it could not see', async () => {
+  it('without the right to read replicas a node with copies stays blocked by its budget, and what is missing is named', async () => {
     await open('block-for-eviction')
     const refusing = changedApi(fixture.api, {
       list: (type, query) =>
@@ -151,7 +151,11 @@ describe('explain, where Longhorn is installed', () => {
           ? Promise.reject(new ApiError('Forbidden', 'replicas is forbidden'))
           : fixture.api.list(type, query),
     })
-    const { out } = await explain(['node/node-1'], refusing)
+    const { code, out } = await explain(['node/node-1'], refusing)
+    expect({ code, first: out.split('\n')[0] }).toEqual({
+      code: 3,
+      first: 'node/node-1  blocked: 1 of 2 pods may not go now.',
+    })
     expect(out).toContain('\nnot seen: replicas.longhorn.io: replicas is forbidden')
     expect(longhornLines(out)).toEqual([])
   })

@@ -106,7 +106,14 @@ async function explainNamedBudget(key: Required<ObjectKey>, read: Reader): Promi
     isOverInstanceManager(budget) ? readLonghorn(read) : undefined,
   ])
   const explanation = {
-    ...explainBudget({ budget, pods: peers, storage, holds, ...(longhorn && { longhorn }) }),
+    ...explainBudget({
+      budget,
+      pods: peers,
+      storage,
+      holds,
+      unread: [...read.notSeen],
+      ...(longhorn && { longhorn }),
+    }),
     ...(await longhornField(longhorn, [budget], read)),
   }
   return answered({ kind: 'pdb', ...explanation }, read)

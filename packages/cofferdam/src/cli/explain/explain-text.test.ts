@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { explainBudget } from '../../explain/explain-budget.ts'
 import { explainNode } from '../../explain/explain-node.ts'
+import { verdictOf } from '../../explain/judge-unread.ts'
 import type { NodeSnapshot } from '../../explain/snapshot.ts'
 import {
   budget,
@@ -21,8 +22,11 @@ const list = shownOf(capabilities)
 const plain: Paint = (_style, text) => text
 
 function nodeText(snapshot: Omit<NodeSnapshot, 'now'>, paint = plain): string[] {
-  const explained = { kind: 'node', ...explainNode({ ...snapshot, now }), observedAt: now, notSeen: [] } as const
-  return renderExplained(explained, { list, paint }).split('\n')
+  const explained = explainNode({ ...snapshot, now })
+  const verdict = verdictOf(explained)
+  return renderExplained({ kind: 'node', ...explained, verdict, observedAt: now, notSeen: [] }, { list, paint }).split(
+    '\n',
+  )
 }
 
 describe('what people read', () => {
@@ -113,7 +117,10 @@ describe('what people read', () => {
       pod('orders-1', { metadata: gone, status: { phase: 'Running', conditions: [target] } }),
     ]
     const explained = explainBudget({ budget: orders, pods, storage: [] })
-    const text = renderExplained({ kind: 'pdb', ...explained, observedAt: now, notSeen: [] }, { list, paint: plain })
+    const text = renderExplained(
+      { kind: 'pdb', ...explained, verdict: 'blocked', observedAt: now, notSeen: [] },
+      { list, paint: plain },
+    )
     expect(text.split('\n')).toEqual([
       'pdb/shop/orders  blocked: It allows no eviction now.',
       '',
@@ -143,7 +150,7 @@ describe('what people read', () => {
   it('of what could not be read, at the end', () => {
     const explained = explainNode({ node: node('worker-a1'), pods: [], budgets: [], storage: [], now })
     const text = renderExplained(
-      { kind: 'node', ...explained, observedAt: now, notSeen: ['cephclusters: forbidden'] },
+      { kind: 'node', ...explained, verdict: 'free', observedAt: now, notSeen: ['cephclusters: forbidden'] },
       { list, paint: plain },
     )
     expect(text.split('\n').at(-1)).toBe('not seen: cephclusters: forbidden')

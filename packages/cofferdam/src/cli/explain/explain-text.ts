@@ -27,11 +27,13 @@ interface Style extends TextStyle {
   readonly list: readonly Shown<never>[]
 }
 
+const verdictColours = { free: 'green', blocked: 'red', unknown: 'yellow' } as const
+
 /** The whole answer for people: the verdict first, then what stands in the way, then the details. */
 export function renderExplained(explained: Explained, { list, paint }: Pick<Style, 'list' | 'paint'>): string {
-  const { object, mayGo, summary, blockers, notSeen } = explained
+  const { object, summary, blockers, notSeen } = explained
   const style: Style = { list, paint, now: explained.observedAt }
-  const verdict = paint(mayGo ? 'green' : 'red', mayGo ? 'free' : 'blocked')
+  const verdict = paint(verdictColours[explained.verdict], explained.verdict)
   return [
     `${paint('bold', object)}  ${verdict}: ${summary}`,
     ...detailsOf(explained, style),

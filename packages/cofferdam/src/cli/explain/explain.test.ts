@@ -207,6 +207,7 @@ describe('explain, against a living cluster', () => {
       kind: 'node',
       object: `node/${pod?.node}`,
       mayGo: true,
+      verdict: 'free',
       summary: 'Its only pod may go.',
       blockers: [],
       holds: [],

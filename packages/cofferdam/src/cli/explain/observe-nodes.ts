@@ -42,6 +42,7 @@ export async function observeNodes(asked: readonly Node[], read: Reader): Promis
         budgets: budgets.items,
         storage,
         holds,
+        unread: [...read.notSeen],
         ...(longhorn && { longhorn }),
         ...rehearsal,
         now,

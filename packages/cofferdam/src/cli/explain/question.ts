@@ -7,6 +7,7 @@ import type { RequestExplanation } from '../../explain/explain-request.ts'
 import type { VolumeExplanation } from '../../explain/explain-volume.ts'
 import type { ZoneExplanation } from '../../explain/explain-zone.ts'
 import type { BudgetExplanation, NodeExplanation, PodExplanation } from '../../explain/explanation.ts'
+import type { Verdict } from '../../explain/judge-unread.ts'
 import type { WorkloadKind } from './explain-subject.ts'
 
 /** What is known of one object, before it is said when and how completely it was seen. */
@@ -24,6 +25,7 @@ export type Answer =
   | ({ readonly kind: 'cephcluster' } & CephClusterExplanation)
 
 export type Explained = Answer & {
+  readonly verdict: Verdict
   readonly observedAt: string
   /** What could not be read; empty when everything was seen. */
   readonly notSeen: readonly string[]

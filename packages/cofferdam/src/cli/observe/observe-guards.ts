@@ -31,7 +31,8 @@ export async function observePodGuards(
   ])
   const name = asked[0]?.spec.nodeName ?? ''
   const rehearsal = await rehearsalFor(asked, { name, storage, budgets: undefined, longhorn }, read)
-  return { pods: peers, budgets, storage, holds, ...(longhorn && { longhorn }), ...rehearsal }
+  const unread = [...read.notSeen]
+  return { pods: peers, budgets, storage, holds, unread, ...(longhorn && { longhorn }), ...rehearsal }
 }
 
 /** What a drain for a reboot would see; asked only where a pod wants to stay. */

@@ -1,0 +1,65 @@
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { budgetsOf } from '@cofferdam/kubernetes/api/disruption-rules.ts'
+import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { isOverInstanceManager } from '../capabilities/longhorn-drain/domain/budget-object.ts'
+import type { Blocker } from '../shared/blocker.ts'
+import type { Reason } from '../shared/reasons.ts'
+import type { Explanation } from './explanation.ts'
+import type { GuardSnapshot } from './snapshot.ts'
+
+const notReadable: Reason = 'NotReadable'
+const guardedDaemons: ReadonlySet<string> = new Set(['rook-ceph-osd', 'rook-ceph-mon', 'rook-ceph-mgr'])
+
+/** `unknown`: nothing is seen that holds it, and not everything that may could be read. */
+export type Verdict = 'free' | 'blocked' | 'unknown'
+
+export function verdictOf({ mayGo, blockers }: Pick<Explanation, 'mayGo' | 'blockers'>): Verdict {
+  if (mayGo) return 'free'
+  const isUnknown = blockers.length > 0 && blockers.every(({ reason }) => reason === notReadable)
+  return isUnknown ? 'unknown' : 'blocked'
+}
+
+/**
+ * What could not be read and may hold the pod: the ledger for what a budget covers, the CephCluster and its records for Ceph's daemons,
+ * Longhorn's objects for its instance managers. What cannot matter to the pod is passed over.
+ */
+export function unreadBlockers({
+  budgets: all,
+  holds,
+  unread = [],
+}: Pick<GuardSnapshot, 'budgets' | 'holds' | 'unread'>): (pod: Pod) => Blocker | undefined {
+  if (unread.length === 0) return () => undefined
+  const first = (pattern: RegExp) => unread.find((what) => pattern.test(what))
+  // Of a record that is there and partly invalid, the rest was judged.
+  const ceph = first(/^(?:cephclusters\.ceph\.rook\.io|configmap [^ ]+\/rook-ceph-\S+): (?!annotation )/)
+  const longhorn = first(/^[a-z]+\.longhorn\.io: /)
+  const isLedgerUnread = holds !== undefined && !holds.ledger.known && holds.hasGuard !== false
+  const ledger = isLedgerUnread ? first(/^disruptionledger cluster: /) : undefined
+  return (pod) => {
+    const budgets = budgetsOf(pod, all)
+    const isDaemon = guardedDaemons.has(pod.metadata.labels?.['app'] ?? '')
+    if (ceph !== undefined && isDaemon) return blockerOf(ceph, 'whether Ceph needs it', pod)
+    if (longhorn !== undefined && budgets.some(isOverInstanceManager)) {
+      return blockerOf(longhorn, 'whether Longhorn needs its node', pod)
+    }
+    if (ledger !== undefined && (isDaemon || budgets.length > 0)) {
+      return blockerOf(ledger, 'whether a drain holds what it needs', pod)
+    }
+    return undefined
+  }
+}
+
+function blockerOf(unread: string, question: string, pod: Pod): Blocker {
+  const at = unread.indexOf(': ')
+  const name = keyText(keyOf(pod))
+  return {
+    object: unread.slice(0, at),
+    reason: notReadable,
+    explanation: `it is not known ${question}: ${unread.slice(at + 2)}`,
+    holder: 'missing rights',
+    causes: [],
+    unblocks: 'an answer with the right to read it: ask again with another --context or --as',
+    override: 'an eviction asks its budgets and the eviction guard in any case; they may refuse it',
+    waiting: [`pod/${name}`],
+  }
+}
