@@ -67,7 +67,7 @@ it.each(Object.entries(styles))('%s', async (_, { machines, then }) => {
     const [after] = await boots()
     expect(after).not.toBe(before)
     const told = await runCommand(createStatusCommand({ connect, clock }), 'status', '-o', 'wide')
-    expect(told.out).toContain('\nFencing   rook-ceph/rook-ceph: one machine may go: ')
+    expect(told.out).toContain('\nFencing   rook-ceph/rook-ceph: one machine with running OSDs may go: ')
     expect(told.out).not.toContain('does not listen')
   } finally {
     const stopped = demo.stop()
@@ -103,7 +103,7 @@ it('a worker of the default cluster that is switched off is replaced in less tha
     await clock.advance(60_000)
     expect(await allowance()).toEqual([1])
     expect(await machineOf('worker-a1')).toBe('demo-worker-a-1')
-    expect((await status()).out).toContain('\nFencing   rook-ceph/rook-ceph: one machine may go: ')
+    expect((await status()).out).toContain('\nFencing   rook-ceph/rook-ceph: one machine with running OSDs may go: ')
     expect(await explain('machine/openshift-machine-api/demo-worker-a-1')).toEqual({
       code: 0,
       err: '',

@@ -67,7 +67,11 @@ export function judgeCluster(
   }
   const { isClean } = evidence.value
   if (!isClean.known) {
-    return no('FenceUnknown', `Whether all data is clean is not known: ${isClean.why}.`, 'It opens when Ceph is clean.')
+    return no(
+      'FenceUnknown',
+      `Whether all data is clean is not known: ${isClean.why}.`,
+      'It opens when that is known, and Ceph is clean.',
+    )
   }
   const unreadable = [budget, ...formerBudgets].find((seen) => seen?.isRecordReadable === false)
   if (unreadable !== undefined) {

@@ -34,7 +34,7 @@ export function fencingSummaryLines(summary: FencingSummary, now: string): strin
   return [
     ...clusters.map(
       ({ cluster, allowed, reason, explanation }) =>
-        `${cluster}: ${allowed === undefined ? '' : allowed === 0 ? 'no machine may go' : 'one machine may go'}${allowed === undefined ? '' : ': '}${explanation} (${reason})`,
+        `${cluster}: ${allowed === undefined ? '' : allowed === 0 ? 'no machine with running OSDs may go' : 'one machine with running OSDs may go'}${allowed === undefined ? '' : ': '}${explanation} (${reason})`,
     ),
     ...shortened(underWay, ({ machine, node, since }) => {
       return `${fencedText({ machine, node: node === machine ? '' : node })} is being fenced${forText(since, now)}`
