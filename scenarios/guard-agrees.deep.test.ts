@@ -6,6 +6,7 @@ import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption
 import { afterEach, expect, it } from 'vitest'
 import { type CephFixture, openCephFixture } from './testing/ceph-fixture.ts'
 import { compareEvictions, type EvictionAgreement } from './testing/guard-agreement.ts'
+import { compareKinds, type KindsAgreement } from './testing/kinds-agreement.ts'
 import { writeOperatorLease } from './testing/operator-lease.ts'
 
 let fixture: CephFixture
@@ -65,7 +66,7 @@ it.each([
   [3, 'Rook', besideRook],
   [4, 'Rook', besideRook],
 ] as const)(
-  'whatever befalls a cluster, explain calls no pod free whose eviction guard or budget refuses, and none blocked whose eviction passes (seed %i, budgets of %s)',
+  'whatever befalls a cluster, explain calls no pod, workload or claim free whose eviction guard or budget refuses, and none blocked whose eviction passes (seed %i, budgets of %s)',
   async (seed, _keeper, file) => {
     const opened = await openCephFixture(file, { seed, isGuarded: true })
     fixture = opened
@@ -76,11 +77,15 @@ it.each([
     const pick = <T>(from: readonly T[]): T => from[Math.floor(random.next() * from.length)] as T
     const deeds = deedsOf(opened, pick)
     const seen: EvictionAgreement[] = []
+    const kinds: KindsAgreement[] = []
     for (let step = 0; step < 30; step += 1) {
       await pick(deeds)()
       await opened.seconds(pick([1.5, 4, 15]))
       seen.push(await compareEvictions(opened, (all) => Array.from({ length: 12 }, () => pick(all))))
+      kinds.push(await compareKinds(opened, (all) => Array.from({ length: 4 }, () => pick(all))))
     }
+    expect(kinds.flatMap(({ disagreements }) => disagreements)).toEqual([])
+    expect(kinds.some(({ free }) => free > 0) && kinds.some(({ blocked }) => blocked > 0)).toBe(true)
     expect(seen.flatMap(({ disagreements }) => disagreements)).toEqual([])
     expect(seen.some(({ granted }) => granted > 0)).toBe(true)
     const refusals = new Set(seen.flatMap((each) => each.refusals))

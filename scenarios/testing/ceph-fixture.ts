@@ -162,9 +162,15 @@ export async function openCephFixture(
   }
 
   async function stopOperator(): Promise<void> {
-    const stopped = operator?.stop()
-    // A guard that ends is called for a moment longer.
-    await clock.advance(1)
+    let isStopped = operator === undefined
+    const stopped = operator?.stop().finally(() => {
+      isStopped = true
+    })
+    // A guard that ends is called for a moment longer, and what a controller has begun comes to its end first.
+    for (let second = 0; second < 60; second += 1) {
+      await clock.advance(second === 0 ? 1 : 1_000)
+      if (isStopped) break
+    }
     await stopped
   }
 
