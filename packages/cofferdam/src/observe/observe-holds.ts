@@ -3,6 +3,7 @@ import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { podsLeftBy } from '../capabilities/drain-detection/domain/snapshot.ts'
+import { estimateEnds } from '../capabilities/drain-lock/view/estimate-ends.ts'
 import { explainDisruption, isOver } from '../capabilities/drain-lock/view/explain-disruption.ts'
 import { type HoldView, viewAppLocks } from '../capabilities/drain-lock/view/hold-view.ts'
 import { observeGuard } from '../eviction-guard/observe-guard.ts'
@@ -34,10 +35,12 @@ export async function observeHolds(
   const isAnyLocked = budgets.some(({ metadata }) => metadata.annotations?.[appLockAnnotation] !== undefined)
   if (isAnyLocked) noteDefaults(settings, notSeen)
   const nowMs = clock.now()
+  const appLocks = viewAppLocks(budgets, { ledger, policy: settings.appLocks, nowMs })
   return {
     nowMs,
     ledger,
-    appLocks: viewAppLocks(budgets, { ledger, policy: settings.appLocks, nowMs }),
+    appLocks,
+    ends: estimateEnds({ ledger, appLocks, disruptions: disruptions?.items ?? [], nowMs }),
     disruptions: (disruptions?.items ?? []).map(explainDisruption).filter((each) => !isOver(each)),
     leftByRequest: podsLeftBy(disruptions?.items ?? []),
     hasGuard,

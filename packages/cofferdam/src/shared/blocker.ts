@@ -10,6 +10,8 @@ export interface Blocker {
   /** What lies behind it: the pods that are not healthy, the evictions that are not over. */
   readonly causes: readonly Cause[]
   readonly unblocks: string
+  /** When that is likely, and what it rests on; left out where nothing is on record that says so. */
+  readonly estimate?: { readonly at: string; readonly restsOn: string }
   /** How to go ahead all the same, and what that costs. */
   readonly override: string
   /** Who waits: `pod/shop/orders-0`. */

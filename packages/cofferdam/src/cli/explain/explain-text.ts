@@ -239,12 +239,20 @@ function renderBlockers(group: readonly Blocker[], { paint, now }: Style): strin
     ...causes.map((cause): Fact => ['', cause]),
     ['held by', listText(each(({ holder }) => [holder]))],
     ['ends with', first.unblocks],
+    ...each(({ estimate }) => (estimate === undefined ? [] : [estimateText(estimate, now)])).map(
+      (text, at): Fact => [at === 0 ? 'estimate' : '', text],
+    ),
     ...some('override', linesOf(each(({ override }) => [override]))),
     ...(waiting.length === 0 ? [] : [['waiting', listText(waiting)] as Fact]),
   ]
   const objects = listText(group.map(({ object }) => object))
   const title = `${paint('bold', objects)}  ${paint('yellow', first.reason)}${forText(first.since, now)}`
   return `${title}\n${renderFacts(facts)}`
+}
+
+function estimateText({ at, restsOn }: NonNullable<Blocker['estimate']>, now: string): string {
+  const age = ageText(now, at)
+  return `${age === undefined ? 'now' : `in ${age}`}, at ${at}: ${restsOn}`
 }
 
 function some(name: string, lines: readonly string[]): Fact[] {

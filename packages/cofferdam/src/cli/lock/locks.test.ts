@@ -101,6 +101,9 @@ describe('explain tells who holds what', () => {
     expect(out).toContain('pdb/default/orders  AppLocked for 0s\n')
     expect(out).toContain('override  cofferdam unlock pdb/default/orders --force')
     expect(out).toContain('no eviction guard is registered')
+    expect(out).toContain(
+      '  estimate  in 2h, at 2026-01-01T02:01:02Z: the end of the lock, unless its owner renews it\n',
+    )
   })
 
   it('a budget that another request holds is blocked by that request, since then', async () => {

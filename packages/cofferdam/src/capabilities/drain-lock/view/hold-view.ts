@@ -7,6 +7,7 @@ import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import { isUpdateRequest } from '../../../ledger/rules/update-request.ts'
 import { type AnnotatedBudget, lockWritten } from '../../../shared/app-lock-annotation.ts'
 import type { Observed } from '../../../shared/observed.ts'
+import type { EstimatedEnd } from './estimate-ends.ts'
 import type { DisruptionAnswer } from './explain-disruption.ts'
 
 /** Who holds what, as far as locks go. */
@@ -21,6 +22,8 @@ export interface HoldView {
   readonly leftByRequest: readonly string[]
   /** Whether evictions are asked of the guard; undefined where that is not known. */
   readonly hasGuard: boolean | undefined
+  /** When what is held is likely to be free, by its key; left out where it was not asked. */
+  readonly ends?: ReadonlyMap<string, EstimatedEnd>
 }
 
 /** One thing that somebody holds or waits for. */
@@ -36,6 +39,8 @@ export interface HoldAnswer {
   readonly until?: string
   readonly says: string
   readonly ends: string
+  /** When it is likely to be free; left out where nothing is on record that says so. */
+  readonly estimate?: EstimatedEnd
   readonly override: string
 }
 
@@ -86,10 +91,13 @@ export function explainHolds(view: HoldView, isAsked: (key: string) => boolean):
         holder,
         since,
         ...(isUpdateRequest(requestId) ? updateWords[state] : words[state]),
+        ...estimateOf(key),
         override: breakGlassText,
       }),
     ),
-    ...[...appLocks].filter(([key]) => isAsked(key)).map(([key, parsed]) => appLockAnswer(key, parsed)),
+    ...[...appLocks]
+      .filter(([key]) => isAsked(key))
+      .map(([key, parsed]) => ({ ...appLockAnswer(key, parsed), ...estimateOf(key) })),
     ...tickets.flatMap(({ holder, requestId, since, number, claims }) =>
       claims
         .filter(({ key }) => isAsked(key))
@@ -107,6 +115,11 @@ export function explainHolds(view: HoldView, isAsked: (key: string) => boolean):
         ),
     ),
   ]
+
+  function estimateOf(key: string): Pick<HoldAnswer, 'estimate'> {
+    const estimate = view.ends?.get(key)
+    return estimate === undefined ? {} : { estimate }
+  }
 }
 
 const breakGlassText = 'cofferdam drain NODE --break-glass --reason TEXT --for 30m takes it; the holder is notified'
