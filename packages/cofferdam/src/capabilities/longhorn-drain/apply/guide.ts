@@ -12,7 +12,7 @@ import { drainPolicySetting } from '../domain/policy.ts'
 import type { Seen } from '../domain/steps.ts'
 import { findIdleMoves, isOverdue } from '../domain/stuck-moves.ts'
 import type { LonghornViews } from '../observe/observe.ts'
-import type { LonghornReports } from '../report/report.ts'
+import { type LonghornReports, nodeToDescribe } from '../report/report.ts'
 import { collectFailure } from './collect-failure.ts'
 
 export const longhornGuidePermissions: readonly Permission[] = [
@@ -99,7 +99,7 @@ export class StuckTeller {
       stuck.map(({ node, reason, explanation, wayOut }) => ({
         slot: node,
         state: explanation,
-        about: objects.nodes.find(({ metadata }) => metadata.name === node),
+        about: nodeToDescribe(objects, node),
         type: 'Warning',
         reason,
         note: `${explanation} ${wayOut}`,
@@ -121,7 +121,7 @@ export class StuckTeller {
       [...byNode].map(([node, [first, ...more]]) => ({
         slot: node,
         state: first?.state ?? '',
-        about: objects.nodes.find(({ metadata }) => metadata.name === node),
+        about: nodeToDescribe(objects, node),
         type: 'Warning',
         reason: 'LonghornStuck',
         note: `${first?.stuck.explanation}${more.length === 0 ? '' : ` And ${more.length} more.`} ${first?.stuck.wayOut}`,

@@ -4,7 +4,7 @@ import {
   longhornSettings,
   longhornVolumes,
 } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
-import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import { events, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import { changedApi } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { describe, expect, it } from 'vitest'
 import { type OperatedLonghorn, openOperatedLonghorn } from '../testing/longhorn-operator.ts'
@@ -151,6 +151,22 @@ describe('longhorn-drain that holds', () => {
     await seconds(120)
     expect(await held()).toEqual(['node-1'])
     expect((await list(longhornReplicas)).some(({ spec }) => spec?.evictionRequested === true)).toBe(false)
+    await close()
+  })
+
+  it('what Longhorn holds is an event on the node and on the budget that kubectl describe shows, once: it was on an object where few look', async () => {
+    const fixture = await openOperatedLonghorn({
+      volumes: [single],
+      settings: { 'node-drain-policy': 'block-if-contains-last-replica' },
+    })
+    const { controls, cordon, list, seconds, close } = fixture
+    await controls.attach('solo', 'node-3')
+    await cordon('node-1')
+    await seconds(300)
+    const told = (await list(events)).filter(({ reason }) => reason === 'LastReplica')
+    expect(
+      told.map(({ involvedObject: { apiVersion, kind }, count }) => `${apiVersion} ${kind} x${count}`).sort(),
+    ).toEqual(['policy/v1 PodDisruptionBudget x1', 'v1 Node x1'])
     await close()
   })
 

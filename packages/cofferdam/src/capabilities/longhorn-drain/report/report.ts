@@ -1,7 +1,10 @@
 import type { LonghornSetting } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import type { EventSubject } from '@cofferdam/kubernetes/runtime/build-event.ts'
 import { foundNew } from '@cofferdam/kubernetes/runtime/event-memory.ts'
 import type { EventRecorder } from '@cofferdam/kubernetes/runtime/event-recorder.ts'
 import type { Reason } from '../../../shared/reasons.ts'
+import { holdNameOf } from '../domain/budget-object.ts'
 import type { LonghornDecision } from '../domain/decision.ts'
 import type { LonghornObjects } from '../domain/parse-longhorn.ts'
 import { drainSetting } from '../observe/observe.ts'
@@ -30,6 +33,22 @@ export interface LonghornReport {
 const ofVolumes = ['EvictionFailed', 'SurplusKept'] as const satisfies readonly Reason[]
 const concernAll = ['ObjectsUnusable', 'RightsMissing'] as const satisfies readonly Reason[]
 
+/** The node where people look, `kubectl describe node`; Longhorn's own of that name where Kubernetes has it no more. */
+export function nodeToDescribe({ kubeNodes, nodes }: LonghornObjects, name: string): EventSubject | undefined {
+  const isIt = ({ metadata }: EventSubject) => metadata.name === name
+  return kubeNodes.find(isIt) ?? nodes.find(isIt)
+}
+
+/** The budgets over the instance managers of a node, Longhorn's and ours. */
+function budgetsOf({ instanceManagers, budgets }: LonghornObjects, node: string): readonly PodDisruptionBudget[] {
+  const names = new Set(
+    instanceManagers
+      .filter(({ spec }) => spec?.nodeID === node)
+      .flatMap(({ metadata }) => [metadata.name, holdNameOf(metadata.name)]),
+  )
+  return budgets.filter(({ metadata }) => names.has(metadata.name))
+}
+
 /** Records what changed since it was last recorded, and nothing else. */
 export class LonghornReporter {
   readonly #reports: LonghornReports
@@ -52,11 +71,26 @@ export class LonghornReporter {
       nodes.map(({ node, mayDrain, reason, explanation }) => ({
         slot: node,
         state: `${mayDrain} ${reason}`,
-        about: objects.nodes.find(({ metadata }) => metadata.name === node),
+        about: nodeToDescribe(objects, node),
         type: 'Normal',
         reason,
         note: explanation,
       })),
+    )
+    await this.#events.recordAll(
+      'budgets',
+      nodes
+        .filter(({ mayDrain }) => !mayDrain)
+        .flatMap(({ node, reason, explanation }) =>
+          budgetsOf(objects, node).map((about) => ({
+            slot: about.metadata.name,
+            state: reason,
+            about,
+            type: 'Normal' as const,
+            reason,
+            note: `Longhorn needs node ${node}: ${explanation}`,
+          })),
+        ),
     )
     const unusable = problems.map(({ object, problem }) => `${object}: ${problem}`).join('; ')
     if (this.#isChange('ObjectsUnusable', unusable)) await this.#warn(objects, 'ObjectsUnusable', unusable)
@@ -79,7 +113,7 @@ export class LonghornReporter {
 
   forget(): void {
     this.#reports.show({ nodes: [], problems: 0 })
-    for (const group of ['nodes', ...concernAll, ...ofVolumes]) this.#events.forget(group)
+    for (const group of ['nodes', 'budgets', ...concernAll, ...ofVolumes]) this.#events.forget(group)
   }
 
   #reportVolumes(
