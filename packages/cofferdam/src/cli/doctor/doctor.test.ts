@@ -155,6 +155,14 @@ describe('a check says what is wrong and what to do', () => {
       what: 'ceph rook-ceph/rook-ceph',
       then: { state: 'warning' },
     },
+    'a named cluster that Ceph does not answer for was called ok, and no OSD could be drained': {
+      given: {
+        ceph: [{ ...rook, view: storageView({ reason: 'SafetyUnknown' }), hasToolbox: true }],
+        named: ['rook-ceph/rook-ceph'],
+      },
+      what: 'ceph rook-ceph/rook-ceph',
+      then: { state: 'warning', wayOut: 'cofferdam explain cephcluster/rook-ceph/rook-ceph' },
+    },
     'a cluster that is only observed needs no toolbox': {
       given: { ceph: [rook] },
       what: 'ceph rook-ceph/rook-ceph',

@@ -1,5 +1,6 @@
 import { listText } from '../../shared/list-text.ts'
 import type { Observed } from '../../shared/observed.ts'
+import type { Reason } from '../../shared/reasons.ts'
 import type { CephFacts, DoctorSnapshot, LonghornFacts } from './doctor-snapshot.ts'
 
 export interface Check {
@@ -187,8 +188,18 @@ function cephCheck({ view, rook, hasToolbox }: CephFacts, named: readonly string
       wayOut: `deploy rook-ceph-tools in ${view.namespace}, or start the operator with --ceph-conf`,
     }
   }
-  return { what, state: 'ok', says: `${facts}: ${view.explanation}` }
+  // A cluster that is only observed may be silent to the operator: nothing rests on it.
+  const isUnjudged = isNamed && unjudged.includes(view.reason)
+  return {
+    what,
+    state: isUnjudged ? 'warning' : 'ok',
+    says: `${facts}: ${view.explanation}`,
+    ...(isUnjudged ? { wayOut: `cofferdam explain cephcluster/${cluster}` } : {}),
+  }
 }
+
+/** While Ceph is not judged, no OSD may be drained. */
+const unjudged: readonly string[] = ['CephSilent', 'CephDisagrees', 'SafetyUnknown'] satisfies readonly Reason[]
 
 function longhornCheck({ mode, policy, version, problems }: LonghornFacts): Check {
   const says = `Longhorn ${version ?? 'of an unknown version'}, mode ${mode}, policy ${policy ?? 'unknown'}`
