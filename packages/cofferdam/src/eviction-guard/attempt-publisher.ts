@@ -10,7 +10,7 @@ export interface AttemptPublisherOptions {
   readonly clock: Clock
   /** An eviction from a node that takes new pods is no drain: autoscalers and balancers do that all day. */
   readonly isClosed: (node: string) => boolean
-  /** At most one write for a node in this time. Default one minute. */
+  /** At most one write for a node in this time, and one more when it is refused for another reason. Default one minute. */
   readonly everyMs?: number
   readonly onError?: (error: unknown) => void
 }
@@ -34,6 +34,7 @@ const mostWaiting = 10_000
 export function createAttemptPublisher(options: AttemptPublisherOptions): AttemptPublisher {
   const { api, clock, isClosed, everyMs = 60_000, onError = () => {} } = options
   const writtenAt = new Map<string, number>()
+  const toldAt = new Map<string, number>()
   const waiting = new Map<string, SeenAttempt>()
   const underWay = new Set<Promise<void>>()
   const stopping = new AbortController()
@@ -43,6 +44,15 @@ export function createAttemptPublisher(options: AttemptPublisherOptions): Attemp
       if (now - at < everyMs) break
       writtenAt.delete(node)
     }
+    for (const [node, at] of toldAt) {
+      if (now - at < everyMs) break
+      toldAt.delete(node)
+    }
+  }
+
+  /** A refusal is not held back by the attempt before it; it is written once in this time. */
+  function isNews({ node, refused }: SeenAttempt): boolean {
+    return refused !== undefined && !toldAt.has(node)
   }
 
   function writeNext(): void {
@@ -58,8 +68,9 @@ export function createAttemptPublisher(options: AttemptPublisherOptions): Attemp
     }
   }
 
-  async function write({ node, by, lastMs }: SeenAttempt): Promise<void> {
-    const annotations = { [evictionAttemptedAnnotation]: buildAttempt({ by, atMs: lastMs }) }
+  async function write({ node, by, lastMs, refused }: SeenAttempt): Promise<void> {
+    const attempt = { by, atMs: lastMs, ...(refused === undefined ? {} : { refusedFor: refused.says }) }
+    const annotations = { [evictionAttemptedAnnotation]: buildAttempt(attempt) }
     try {
       const patch = { type: 'merge', body: { metadata: { annotations } } } as const
       await api.patch(nodes, { name: node }, patch, { signal: stopping.signal })
@@ -72,9 +83,11 @@ export function createAttemptPublisher(options: AttemptPublisherOptions): Attemp
     publish(attempt) {
       const now = clock.now()
       forgetOld(now)
-      if (stopping.signal.aborted || writtenAt.has(attempt.node) || !isClosed(attempt.node)) return
-      if (waiting.size >= mostWaiting) return
+      if (stopping.signal.aborted || !isClosed(attempt.node)) return
+      if ((writtenAt.has(attempt.node) && !isNews(attempt)) || waiting.size >= mostWaiting) return
+      writtenAt.delete(attempt.node)
       writtenAt.set(attempt.node, now)
+      if (attempt.refused !== undefined) toldAt.set(attempt.node, now)
       waiting.set(attempt.node, attempt)
       writeNext()
     },

@@ -69,6 +69,32 @@ describe('what a guard writes of drains', () => {
     expect(writes).toEqual([['node-a', { metadata: { annotations: { 'cofferdam.io/eviction-attempted': says } } }]])
   })
 
+  it('says at once what the guard refused it for, and not more than once a minute: kubectl describe node named only who tried', async () => {
+    const { writes, clock, publisher } = fixture()
+    const attempts = new EvictionAttempts({ clock })
+    const refusals = ['pdb/shop/orders (AppLocked)', 'cephcluster/rook-ceph/rook-ceph (OtherDomainDown)']
+    for (let second = 0; second < 60; second += 1) {
+      publisher.publish(attempts.note('node-a', 'alice'))
+      publisher.publish(attempts.note('node-a', 'alice', refusals[second % 2] as string))
+      await clock.advance(1_000)
+    }
+    const texts = writes.map((write) => JSON.stringify(write))
+    expect(texts.map((text) => text.includes('refusedFor'))).toEqual([false, true])
+    expect(texts[1]).toContain('pdb/shop/orders (AppLocked)')
+  })
+
+  it('forgets a refusal that was not repeated', async () => {
+    const clock = new VirtualClock(0)
+    const attempts = new EvictionAttempts({ clock })
+    attempts.note('node-a', 'alice')
+    attempts.note('node-a', 'alice', 'pdb/shop/orders (AppLocked)')
+    await clock.advance(60_000)
+    expect(attempts.note('node-a', 'alice').refused?.says).toBe('pdb/shop/orders (AppLocked)')
+    await clock.advance(60_000)
+    expect(attempts.note('node-a', 'alice')).toMatchObject({ count: 3 })
+    expect(attempts.of('node-a')?.refused).toBeUndefined()
+  })
+
   it('is written once a minute however often somebody tries', async () => {
     const { attempt, writes, clock } = fixture()
     for (let second = 0; second < 120; second += 1) {

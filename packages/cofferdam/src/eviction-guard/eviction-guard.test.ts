@@ -79,7 +79,10 @@ function fixture(seen: Seen) {
     ledger: { current: seen.current ?? (() => ledger), renewed: async () => renewed },
     breakGlassOf: () => undefined,
     operatorUser: () => operatorUser,
-    publisher: { publish: ({ node, by }) => published.push(`${by} ${node}`) },
+    publisher: {
+      publish: ({ node, by, refused }) =>
+        published.push(refused === undefined ? `${by} ${node}` : `${by} ${node}: ${refused.says}`),
+    },
     report: ({ verdict, reason }) => outcomes.push({ verdict, reason }),
   })
   const ask = async (review: object | string, isStrict = false) => {
@@ -268,7 +271,7 @@ describe('the eviction guard', () => {
     await ask(evictionReview({ name: 'unknown' }))
     expect(published).toEqual([])
     await ask(evictionReview())
-    expect(published).toEqual(['alice node-a'])
+    expect(published).toEqual(['alice node-a', expect.stringMatching(/^alice node-a: pdb\/\S+ \([A-Z]\w+\)$/)])
   })
 
   it('keeps nothing of ten thousand reviews but whom it saw at which node', async () => {

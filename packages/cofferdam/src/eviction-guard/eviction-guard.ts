@@ -106,7 +106,22 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
     // Where something is locked, a pod that is merely too new to be in view is not let go.
     const pod = isStrict && held.known && held.value === undefined ? await readPod(removal) : held
     const nodeName = pod.known ? (pod.value?.nodeName ?? '') : ''
-    if (verb === 'evict' && !isDryRun && nodeName !== '') publisher.publish(attempts.note(nodeName, user))
+    const isAttempt = verb === 'evict' && !isDryRun && nodeName !== ''
+    // Before it is judged: who watches for drains hears of it at once.
+    if (isAttempt) publisher.publish(attempts.note(nodeName, user))
+    const verdict = await judgePod(removal, pod, isStrict)
+    if (isAttempt && !verdict.allowed) {
+      publisher.publish(attempts.note(nodeName, user, `${verdict.cause} (${verdict.reason})`))
+    }
+    return verdict
+  }
+
+  async function judgePod(
+    removal: PodRemoval,
+    pod: Observed<GuardedPod | undefined>,
+    isStrict: boolean,
+  ): Promise<ReviewAnswer> {
+    const { verb, isDryRun, user } = removal
     const token = parseEvictionToken(removal.annotations[evictionTokenAnnotation])
     const placed = pod.known && pod.value !== undefined ? known(withPlace(pod.value)) : pod
     let covering: ReturnType<typeof budgetsOver> = known([])

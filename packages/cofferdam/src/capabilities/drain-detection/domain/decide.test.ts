@@ -54,6 +54,24 @@ const cases: Record<string, { given: Given; then: DrainDecision }> = {
     given: { node: node({ isCordoned: false }), pods: [pod('web')], now },
     then: { reason: 'NotCordoned', conditions: [] },
   },
+  'a drain that the guard refuses says what for, where kubectl describe node shows it': {
+    given: {
+      node: node({ attempt: { by: 'alice', atMs: minutesAgo(1), refusedFor: 'pdb/shop/orders (AppLocked)' } }),
+      pods: [pod('orders')],
+      now,
+    },
+    then: {
+      reason: 'EvictionAttempted',
+      conditions: [
+        {
+          ...saysWho(now),
+          message: `alice has tried to evict pods of this node; seen since ${now}. Refused for pdb/shop/orders (AppLocked); cofferdam explain node/node-a says more.`,
+        },
+        condition('Drained', 'False', 'PodsRemain'),
+      ],
+      recheckAfterMs: 240_000,
+    },
+  },
   'a cordon without evictions is not a drain': {
     given: { node: node(), pods: [pod('web')], now },
     then: {

@@ -96,7 +96,12 @@ export function decideDrainConditions(seen: DrainSnapshot): DrainDecision {
   function attemptMessage(): string {
     if (node.attempt === undefined) return before?.message ?? reasons.EvictionAttempted
     const since = before?.status === 'True' ? (before.lastTransitionTime ?? now) : now
-    return `${harmlessText(node.attempt.by) || 'Somebody'} has tried to evict pods of this node; seen since ${since}.`
+    const { by, refusedFor = '' } = node.attempt
+    const refused =
+      refusedFor === ''
+        ? ''
+        : ` Refused for ${harmlessText(refusedFor)}; cofferdam explain node/${node.name} says more.`
+    return `${harmlessText(by) || 'Somebody'} has tried to evict pods of this node; seen since ${since}.${refused}`
   }
 
   function changes(inProgress: Wanted, drained: Wanted): Condition[] {
