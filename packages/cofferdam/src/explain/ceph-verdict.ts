@@ -32,6 +32,10 @@ export interface CephVerdict {
 export interface CephDomain {
   readonly name: string
   readonly state: DomainAnswer['state']
+  /** Some of it is down. */
+  readonly isPartlyDown?: true
+  /** Its state in the words of `explain`. */
+  readonly says: string
   /** `0-3, 7` */
   readonly osds: string
   readonly nodes: readonly string[]
@@ -41,7 +45,11 @@ export interface CephDomain {
 }
 
 const mostDomains = 24
-const order: readonly DomainAnswer['state'][] = ['away', 'held', 'free']
+const order = ['away', 'partly down', 'held', 'free']
+
+function urgencyOf({ state, downPart }: DomainAnswer): number {
+  return order.indexOf(downPart === undefined ? state : 'partly down')
+}
 
 export function cephVerdict(
   explanation: CephClusterExplanation,
@@ -67,7 +75,7 @@ export function cephVerdict(
     ...(view?.isAttended === false ? { isUnattended: true } : {}),
     type: failureDomainType ?? 'node',
     domains: domains
-      .toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))
+      .toSorted((a, b) => urgencyOf(a) - urgencyOf(b))
       .slice(0, mostDomains)
       .map(cephDomain),
     counts: { free: count('free'), held: count('held'), away: count('away') },
@@ -77,11 +85,13 @@ export function cephVerdict(
   }
 }
 
-function cephDomain({ domain, state, osds, nodes, blockers }: DomainAnswer): CephDomain {
+function cephDomain({ domain, state, says, downPart, osds, nodes, blockers }: DomainAnswer): CephDomain {
   const [first] = blockers
   return {
     name: domain,
     state,
+    says,
+    ...(downPart === undefined ? {} : { isPartlyDown: true }),
     osds: idRanges(osds),
     nodes: nodes.slice(0, mostDomains),
     ...(first === undefined ? {} : { why: `${first.explanation} (${first.reason})`, ends: first.unblocks }),

@@ -131,8 +131,9 @@ function cephClusterFacts(explanation: CephClusterExplanation, style: Style): Fa
   ]
 }
 
-function domainText({ domain, osds }: DomainAnswer): string {
-  return `${domain} (osd ${idRanges(osds)})`
+function domainText({ domain, osds, says, downPart }: DomainAnswer): string {
+  const place = `${domain} (osd ${idRanges(osds)})`
+  return downPart === undefined ? place : `${place}: ${says}`
 }
 
 export function nodeStateText(node: NodeState, { now }: Pick<Style, 'now'>): string {

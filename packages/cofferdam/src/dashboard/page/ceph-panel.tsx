@@ -3,8 +3,10 @@ import type { CephView } from '../server/cluster-view.ts'
 import { addressOf } from './route.ts'
 
 /** Whether something of it is held, away or complained of. */
-export function isCephTroubled({ health, counts, isUnattended }: CephView): boolean {
-  return counts.held + counts.away > 0 || (health !== undefined && health !== 'HEALTH_OK') || isUnattended === true
+export function isCephTroubled({ health, counts, domains, isUnattended }: CephView): boolean {
+  const isDown = domains.some(({ isPartlyDown }) => isPartlyDown === true)
+  const isUnhealthy = health !== undefined && health !== 'HEALTH_OK'
+  return counts.held + counts.away > 0 || isDown || isUnhealthy || isUnattended === true
 }
 
 /** How each Ceph cluster is: its health, its failure domains and why each may or may not go, its monitors and noout. */
@@ -89,7 +91,6 @@ function Fact({ name, children }: { name: string; children: preact.ComponentChil
   )
 }
 
-const stateWords = { free: 'May go', held: 'Held', away: 'Away' } as const
 const stateTones = { free: 'calm', held: 'busy', away: 'alarm' } as const
 
 function Domains({ cluster: { type, domains, counts } }: { cluster: CephView }) {
@@ -108,14 +109,16 @@ function Domains({ cluster: { type, domains, counts } }: { cluster: CephView }) 
   )
 }
 
-function Domain({ domain: { name, state, osds, nodes, why, ends }, type }: { domain: CephDomain; type: string }) {
+function Domain({ domain, type }: { domain: CephDomain; type: string }) {
+  const { name, state, isPartlyDown, says, osds, nodes, why, ends } = domain
+  const tone = isPartlyDown === true ? 'alarm' : stateTones[state]
   return (
-    <li class={`domain ${stateTones[state]}`}>
+    <li class={`domain ${tone}`}>
       <p>
         <strong>
           {type} {name}
         </strong>{' '}
-        <span class={`verdict ${stateTones[state]}`}>{stateWords[state]}</span>
+        <span class={`verdict ${tone}`}>{says}</span>
       </p>
       <p class="soft">
         osd {osds}
