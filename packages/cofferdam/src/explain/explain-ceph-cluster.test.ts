@@ -97,13 +97,14 @@ const clusters: Record<string, Case> = {
     mayGo: true,
     domains: ['zone-x free', 'zone-y held: SafetyUnknown'],
   },
-  'a zone with a dead host is down first of all, and what may go is its rest: "May go" would send people to it at 3 a.m.': {
-    given: { ...xIsOpen, pods: [inX, unready(osdPod(3, { zone: 'zone-x', node: 'node-d' })), inY, inZ] },
-    mayGo: true,
-    domains: ['zone-x free', 'zone-y held: DomainOpen', 'zone-z held: DomainOpen'],
-    says: ['Down (1 of 2 nodes): its rest may go', 'Held', 'Held'],
-    summary: 'What is left of zone zone-x may be drained now; 2 others are held.',
-  },
+  'a zone with a dead host is down first of all, and what may go is its rest: "May go" would send people to it at 3 a.m.':
+    {
+      given: { ...xIsOpen, pods: [inX, unready(osdPod(3, { zone: 'zone-x', node: 'node-d' })), inY, inZ] },
+      mayGo: true,
+      domains: ['zone-x free', 'zone-y held: DomainOpen', 'zone-z held: DomainOpen'],
+      says: ['Down (1 of 2 nodes): its rest may go', 'Held', 'Held'],
+      summary: 'What is left of zone zone-x may be drained now; 2 others are held.',
+    },
   'where a disk is dead and its host lives, OSDs are counted': {
     given: { ...xIsOpen, pods: [inX, unready(osdPod(3, { zone: 'zone-x', node: 'node-a' })), inY] },
     mayGo: true,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { NodeExplanation } from './explanation.ts'
 import { explainZone } from './explain-zone.ts'
+import type { NodeExplanation } from './explanation.ts'
 
 /** `+` Ready, `-` NotReady; `free` or `held`. */
 function node(name: string, [sign, verdict]: readonly ['+' | '-', 'free' | 'held']): NodeExplanation {

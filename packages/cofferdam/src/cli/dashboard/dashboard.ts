@@ -6,7 +6,7 @@ import { operatorAccount } from '../../deploy/operator-manifests.ts'
 import { capabilities, shownOf } from '../../operator/capabilities.ts'
 import type { CliCommand } from '../command.ts'
 import type { Connect } from '../connect.ts'
-import { rehearsalFor } from '../observe/observe-guards.ts'
+import { rehearseNodes } from '../observe/rehearse-nodes.ts'
 import { parsePort } from '../parse-number.ts'
 import { createExplainForPage } from './explain-for-page.ts'
 
@@ -53,7 +53,7 @@ export function createDashboardCommand(ports: {
           pageDirectory,
           cluster: flags.context ?? server,
           shown: shownOf(capabilities),
-          rehearse: rehearsalFor,
+          rehearse: rehearseNodes,
           explain: createExplainForPage({ api, clock, leaseNamespace }),
           leaseNamespace,
         })

@@ -24,7 +24,7 @@ import { createMetrics } from '../../operator/metrics.ts'
 import { startOperator } from '../../operator/operator.ts'
 import { type CephTrust, trustsAlone } from '../../shared/ceph-trust/named-clusters.ts'
 import { createExplainForPage } from '../dashboard/explain-for-page.ts'
-import { rehearsalFor } from '../observe/observe-guards.ts'
+import { rehearseNodes } from '../observe/rehearse-nodes.ts'
 import { installOperator } from './install-operator.ts'
 import { writeKubeconfig } from './kubeconfig-file.ts'
 
@@ -97,7 +97,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
             portFlag: '--port',
             pageDirectory: options.pageDirectory,
             shown: shownOf(capabilities),
-            rehearse: rehearsalFor,
+            rehearse: rehearseNodes,
             explain: createExplainForPage({ api, clock, leaseNamespace: operatorAccount.namespace }),
             cluster: description.name,
             whatIsMissing: () => (isReady() ? undefined : latest.waitingFor.join(', ')),

@@ -53,11 +53,9 @@ export function NodePanel({ model, isShort = false }: { model: NodeViewModel; is
 }
 
 /** Whether it may be drained now, in the words of `explain`. */
-function Verdict({ model: { node, state, verdict } }: { model: NodeViewModel }) {
+function Verdict({ model: { state, verdict } }: { model: NodeViewModel }) {
   if (state === 'gone') return <p class="node-verdict">Its Node was deleted; these pods are still bound to it.</p>
-  if (verdict?.mayGo === undefined) {
-    return verdict === undefined ? null : <p class="node-verdict">Pods ask to stay: open {node.id} for its answer.</p>
-  }
+  if (verdict === undefined) return null
   if (verdict.blocker === undefined) return <p class="node-verdict">{verdict.summary}</p>
   const { object, reason, holder } = verdict.blocker
   const more = (verdict.blockers ?? 1) - 1

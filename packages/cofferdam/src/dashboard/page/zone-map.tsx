@@ -52,7 +52,7 @@ export function ZoneMap({ model }: { model: ClusterViewModel }) {
 
 function isFound({ node, state, verdict }: NodeViewModel, words: string): boolean {
   const zone = node.zone === '' ? 'no zone' : `zone ${node.zone}`
-  const judged = verdict?.mayGo === undefined ? '' : verdict.mayGo ? 'may go' : `held ${verdict.blocker?.reason ?? ''}`
+  const judged = verdict === undefined ? '' : verdict.mayGo ? 'may go' : `held ${verdict.blocker?.reason ?? ''}`
   const text = [node.id, zone, nodeStateWords[state], judged, node.roles.join(' ')].join(' ').toLowerCase()
   const parts = text.split(' ')
   // A letter or two name a zone; as parts of a word they are everywhere.
