@@ -30,6 +30,7 @@ const explained = (domains: DomainAnswer[]): CephClusterExplanation => ({
   holds: [],
   failureDomainType: 'zone',
   domains,
+  state: { placementGroups: '8 active+clean', quorum: 'a in quorum; none out', noout: 'not set' },
   update: {} as CephClusterExplanation['update'],
 })
 const mon = (status: 'True' | 'False'): Pod => ({

@@ -3,6 +3,7 @@ import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { isRunning } from '../capabilities/ceph-drain/view/storage-budget.ts'
 import { idRanges } from '../capabilities/osd-update/domain/id-ranges.ts'
 import type { StorageView } from '../shared/storage-view.ts'
+import type { CephState } from './ceph-state.ts'
 import type { CephClusterExplanation, DomainAnswer } from './explain-ceph-cluster.ts'
 
 /** A Ceph cluster at a glance, as `explain cephcluster/…` judges it. */
@@ -23,9 +24,10 @@ export interface CephVerdict {
   /** What is held or away before what is free; of very many the first. */
   readonly domains: readonly CephDomain[]
   readonly counts: Readonly<Record<DomainAnswer['state'], number>>
+  /** Pods of monitors. */
   readonly mons: { readonly ready: number; readonly total: number }
-  /** CRUSH buckets that are kept from rebalancing. */
-  readonly noout: readonly string[]
+  /** How it was when the operator polled it last. */
+  readonly state: CephState
   readonly problems: readonly string[]
 }
 
@@ -80,7 +82,7 @@ export function cephVerdict(
       .map(cephDomain),
     counts: { free: count('free'), held: count('held'), away: count('away') },
     mons: { ready: mons.filter(isRunning).length, total: mons.length },
-    noout: view?.noout ?? [],
+    state: explanation.state,
     problems: explanation.problems ?? [],
   }
 }

@@ -12,6 +12,7 @@ import { groupedBy } from '../shared/grouped-by.ts'
 import { compareText } from '../shared/last-writer.ts'
 import { mergeBlockers } from '../shared/merge-blockers.ts'
 import type { StorageView } from '../shared/storage-view.ts'
+import { type CephState, cephStateOf } from './ceph-state.ts'
 import { type DownPart, downPartText } from './down-part.ts'
 import { osdHolds } from './explain-osd.ts'
 import type { Explanation } from './explanation.ts'
@@ -39,6 +40,7 @@ export interface CephClusterExplanation extends Explanation {
   /** Such as `zone`; left out where it is not known. */
   readonly failureDomainType?: string
   readonly domains: readonly DomainAnswer[]
+  readonly state: CephState
   /** What the operator found wrong: ignored pools, and what was handed over and is not done, among it; left out where there is nothing. */
   readonly problems?: readonly string[]
   /** What Cofferdam does with the budgets and the OSD updates; absent where nothing is on record. */
@@ -71,6 +73,7 @@ export function explainCephCluster(
     ),
     ...(type === undefined ? {} : { failureDomainType: type }),
     domains,
+    state: cephStateOf(view, (seen.isNamed ? seen.report?.noout : undefined) ?? []),
     ...(view === undefined || view.problems.length === 0 ? {} : { problems: view.problems }),
     ...ownershipOf(view),
     update,

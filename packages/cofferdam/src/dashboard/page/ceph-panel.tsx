@@ -23,10 +23,8 @@ export function CephPanels({ clusters }: { clusters: readonly CephView[] }) {
 const healthTones: Readonly<Record<string, string>> = { HEALTH_OK: 'calm', HEALTH_WARN: 'busy', HEALTH_ERR: 'alarm' }
 
 function CephPanel({ cluster }: { cluster: CephView }) {
-  const { id, health, checks, summary, explanation, isUnattended, mons, noout, problems } = cluster
+  const { id, health, checks, summary, explanation, isUnattended, mons, state, problems } = cluster
   const title = `ceph-${id}`
-  const placementGroups = checks.filter(({ name }) => name.startsWith('PG_') || name.startsWith('OBJECT_'))
-  const others = checks.filter((check) => !placementGroups.includes(check))
   return (
     <section class="ceph panel" aria-labelledby={title}>
       <div class="section-head">
@@ -50,16 +48,12 @@ function CephPanel({ cluster }: { cluster: CephView }) {
       ) : null}
       <Domains cluster={cluster} />
       <dl class="facts">
-        <Fact name="Placement groups">
-          {placementGroups.length === 0
-            ? withoutChecks(health)
-            : placementGroups.map(({ message }) => message).join('; ')}
-        </Fact>
+        <Fact name="Placement groups">{state.placementGroups}</Fact>
         <Fact name="Monitors">
-          {mons.ready} of {mons.total} ready
+          {state.quorum}; {mons.ready} of {mons.total} pods ready
         </Fact>
-        <Fact name="noout">{noout.length === 0 ? 'not set by Cofferdam' : noout.join(', ')}</Fact>
-        {others.map(({ name, message }) => (
+        <Fact name="noout">{state.noout}</Fact>
+        {checks.map(({ name, message }) => (
           <Fact key={name} name={name}>
             {message}
           </Fact>
@@ -72,14 +66,6 @@ function CephPanel({ cluster }: { cluster: CephView }) {
       </dl>
     </section>
   )
-}
-
-/** Rook records complaints only; without one it says nothing of the placement groups, and the operator does. */
-function withoutChecks(health: string | undefined): string {
-  if (health === undefined) return 'unknown: Rook has recorded no health yet'
-  return health === 'HEALTH_OK'
-    ? 'no complaint of Ceph'
-    : 'no details recorded by Rook; what the operator polled is above'
 }
 
 function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {

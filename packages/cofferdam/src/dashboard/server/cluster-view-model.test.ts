@@ -71,7 +71,7 @@ const ceph: CephView = {
   domains: [{ name: 'a', state: 'away', says: 'Away', osds: '0, 1', nodes: ['n'] }],
   counts: { free: 0, held: 2, away: 1 },
   mons: { ready: 2, total: 3 },
-  noout: ['a'],
+  state: { placementGroups: '', quorum: '', noout: '' },
   problems: [],
 }
 
