@@ -25,6 +25,7 @@ import { startOperator } from '../../operator/operator.ts'
 import { type CephTrust, trustsAlone } from '../../shared/ceph-trust/named-clusters.ts'
 import { createExplainForPage } from '../dashboard/explain-for-page.ts'
 import { rehearseNodes } from '../observe/rehearse-nodes.ts'
+import { createPageActions } from './actions/create-page-actions.ts'
 import { installOperator } from './install-operator.ts'
 import { writeKubeconfig } from './kubeconfig-file.ts'
 
@@ -38,6 +39,8 @@ export interface DemoOptions {
   readonly pageDirectory: string
   readonly kubeconfigPath: string
   readonly log: Log
+  /** How this program is called, for the commands that buttons show; `cofferdam` by default. */
+  readonly calledAs?: string
 }
 
 export interface Demo {
@@ -100,6 +103,12 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
             rehearse: rehearseNodes,
             explain: createExplainForPage({ api, clock, leaseNamespace: operatorAccount.namespace }),
             cluster: description.name,
+            actions: createPageActions({
+              api,
+              clock,
+              random: random.stream('page'),
+              calledAs: options.calledAs ?? 'cofferdam',
+            }),
             whatIsMissing: () => (isReady() ? undefined : latest.waitingFor.join(', ')),
           })
     if (dashboard !== undefined) endings.push(() => dashboard.close())

@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { ActionButtons } from './action-buttons.tsx'
 import { PaintedText, plainText } from './painted-text.tsx'
 import { closeObject, openObject } from './route.ts'
 
@@ -53,6 +54,7 @@ export function ExplanationPanel() {
         </button>
       </header>
       {answer?.of === object ? <Explained text={answer.text} /> : <p class="soft">Reading the cluster…</p>}
+      <ActionButtons object={object} />
       <p class="soft command">
         The same in a terminal: <code>cofferdam explain {object}</code>
       </p>

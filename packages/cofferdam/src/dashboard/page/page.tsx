@@ -7,7 +7,7 @@ import { verdictsOf } from '../server/verdicts-of.ts'
 import { BudgetsTable } from './budgets-table.tsx'
 import { CapabilityPanels } from './capability-panels.tsx'
 import { CephPanels, isCephTroubled } from './ceph-panel.tsx'
-import { connection, followCluster, now, view } from './connection.ts'
+import { actionToken, connection, followCluster, now, view } from './connection.ts'
 import { DrainsPanel } from './drains-panel.tsx'
 import { EventsList } from './events-list.tsx'
 import { ExplanationPanel } from './explanation.tsx'
@@ -59,7 +59,12 @@ function Page() {
         </main>
       )}
       <footer class="foot">
-        <p>This page is read-only. Times are those of the cluster.</p>
+        <p>
+          {actionToken.value === ''
+            ? 'This page is read-only.'
+            : 'A demo: open a node or a budget to try things on it.'}{' '}
+          Times are those of the cluster.
+        </p>
       </footer>
       <PodDetail />
       <ExplanationPanel />

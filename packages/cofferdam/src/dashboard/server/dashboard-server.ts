@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { answerAction, type PageActions } from './action-desk.ts'
 import { streamChanges } from './change-stream.ts'
 import type { ClusterFeed } from './cluster-feed.ts'
 import { viewCluster } from './cluster-view-model.ts'
@@ -28,6 +29,8 @@ export interface DashboardServerOptions {
   readonly portFlag: string
   /** What is still missing before the thing shown is ready; undefined when nothing is. */
   readonly whatIsMissing: () => string | undefined
+  /** Left out: the page only reads, and there is no route for anything else. */
+  readonly actions?: PageActions | undefined
 }
 
 export interface RunningDashboard {
@@ -53,7 +56,7 @@ const guardingHeaders = {
   'x-content-type-options': 'nosniff',
 }
 
-/** Serves the page, its facts and their changes. It only ever answers GET and HEAD. */
+/** Serves the page, its facts and their changes. It answers GET and HEAD only, but for the actions of a demo. */
 export async function startDashboardServer(options: DashboardServerOptions): Promise<RunningDashboard> {
   const endings = new Set<() => void>()
   const stopping = new AbortController()
@@ -62,8 +65,9 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     const isCompressed = takesGzip(request)
     const answered = await answerTo(request, { ...options, readers: endings.size, signal: stopping.signal })
     if (answered === 'stream') {
-      const { feed, clock, cluster } = options
-      const end = streamChanges(response, { feed, clock, greeting: { cluster }, isCompressed })
+      const { feed, clock, cluster, actions } = options
+      const greeting = { cluster, ...(actions && { actionToken: actions.token }) }
+      const end = streamChanges(response, { feed, clock, greeting, isCompressed })
       endings.add(end)
       response.on('close', () => endings.delete(end))
       return
@@ -110,6 +114,10 @@ interface Asked extends DashboardServerOptions {
 async function answerTo(request: IncomingMessage, options: Asked): Promise<Answer | 'stream'> {
   const { feed, clock, cluster, files, readers } = options
   if (!isLocalName(request.headers.host)) return text(403, 'this page answers to localhost and 127.0.0.1 only')
+  if (options.actions !== undefined && /^\/api\/actions(\?|$)/.test(request.url ?? '')) {
+    const { code, says, headers } = await answerAction(request, options.actions, options.signal)
+    return { ...json(says), code, ...(headers && { headers }) }
+  }
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return { ...text(405, 'this page is read-only: it accepts GET and HEAD'), headers: { allow: 'GET, HEAD' } }
   }

@@ -9,6 +9,7 @@ import type { ShownPorts } from '../../observe/read-shown.ts'
 import { observeVerdicts, type Rehearse } from '../../observe/verdicts.ts'
 import { disruptionLedgers } from '../../shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
+import type { PageActions } from './action-desk.ts'
 import { createAskedViews } from './asked-views.ts'
 import { type ClusterFeed, createClusterFeed } from './cluster-feed.ts'
 import { viewBudget, viewDrain, viewEvent, viewNode, viewPod } from './cluster-view.ts'
@@ -39,9 +40,11 @@ export interface DashboardOptions {
   readonly leaseNamespace?: string
   /** What `/readyz` still waits for; undefined when nothing is missing. */
   readonly whatIsMissing?: () => string | undefined
+  /** What the page may do to the cluster: the demo's alone. */
+  readonly actions?: PageActions
 }
 
-/** A page that shows one cluster live, and changes nothing in it. */
+/** A page that shows one cluster live, and changes nothing in it but where the demo passes its actions. */
 export async function startDashboard(options: DashboardOptions): Promise<RunningDashboard> {
   const { api, clock, random, port, host = '127.0.0.1', cluster = '', portFlag = '--port' } = options
   const { leaseNamespace = 'cofferdam-system', explain, rehearse } = options
@@ -91,6 +94,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Running
       cluster,
       portFlag,
       whatIsMissing,
+      actions: options.actions,
     })
     return {
       ...server,
