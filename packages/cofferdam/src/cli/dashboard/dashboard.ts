@@ -9,6 +9,7 @@ import type { Connect } from '../connect.ts'
 import { rehearseNodes } from '../observe/rehearse-nodes.ts'
 import { parsePort } from '../parse-number.ts'
 import { createExplainForPage } from './explain-for-page.ts'
+import { createPlanForPage } from './plan-for-page.ts'
 
 interface DashboardFlags {
   readonly port: number
@@ -55,6 +56,7 @@ export function createDashboardCommand(ports: {
           shown: shownOf(capabilities),
           rehearse: rehearseNodes,
           explain: createExplainForPage({ api, clock, leaseNamespace }),
+          plan: createPlanForPage({ api, clock, leaseNamespace }),
           leaseNamespace,
         })
         try {

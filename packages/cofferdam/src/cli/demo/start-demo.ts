@@ -24,6 +24,7 @@ import { createMetrics } from '../../operator/metrics.ts'
 import { startOperator } from '../../operator/operator.ts'
 import { type CephTrust, trustsAlone } from '../../shared/ceph-trust/named-clusters.ts'
 import { createExplainForPage } from '../dashboard/explain-for-page.ts'
+import { createPlanForPage } from '../dashboard/plan-for-page.ts'
 import { rehearseNodes } from '../observe/rehearse-nodes.ts'
 import { createPageActions } from './actions/create-page-actions.ts'
 import { installOperator } from './install-operator.ts'
@@ -102,6 +103,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
             shown: shownOf(capabilities),
             rehearse: rehearseNodes,
             explain: createExplainForPage({ api, clock, leaseNamespace: operatorAccount.namespace }),
+            plan: createPlanForPage({ api, clock, leaseNamespace: operatorAccount.namespace }),
             cluster: description.name,
             actions: createPageActions({
               api,

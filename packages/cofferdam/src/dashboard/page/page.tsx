@@ -14,6 +14,7 @@ import { ExplanationPanel } from './explanation.tsx'
 import { LonghornPanel } from './longhorn-panel.tsx'
 import { OsdUpdatePanels } from './osd-update-panel.tsx'
 import { Overview } from './overview.tsx'
+import { PlanPanel } from './plan-panel.tsx'
 import { PodDetail } from './pod-detail.tsx'
 import { TopBar } from './top-bar.tsx'
 import { ZoneMap } from './zone-map.tsx'
@@ -47,6 +48,7 @@ function Page() {
             <CephPanels clusters={(facts.ceph ?? []).filter(isCephTroubled)} />
             <OsdUpdatePanels models={updates.value} />
           </div>
+          <PlanPanel />
           <ZoneMap model={shown} />
           <div class="under-way">
             <DrainsPanel drains={openDrains(facts.drains)} locks={locks.value} />

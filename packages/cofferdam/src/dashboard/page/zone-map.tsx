@@ -3,8 +3,9 @@ import type { ClusterViewModel, ZoneViewModel } from '../server/cluster-view-mod
 import type { NodeViewModel } from '../server/node-view-model.ts'
 import { LockMark } from './lock-mark.tsx'
 import { NodePanel, nodeStateWords } from './node-panel.tsx'
+import { inWave } from './plan-panel.tsx'
 import { More, PodChip } from './pod-chip.tsx'
-import { addressOf } from './route.ts'
+import { addressOf, planAddress } from './route.ts'
 
 /** A cluster with more nodes than this shows first what needs attention, and of the rest a mark for each node. */
 const mostPanels = 48
@@ -21,6 +22,9 @@ export function ZoneMap({ model }: { model: ClusterViewModel }) {
     <section class="zones" aria-labelledby="zones-title">
       <div class="section-head">
         <h2 id="zones-title">Nodes</h2>
+        <a class="plan-link" href={planAddress}>
+          Plan drains of all nodes
+        </a>
         <Legend />
       </div>
       {all.length > 12 ? <Search /> : null}
@@ -160,7 +164,7 @@ function CompactZone({ zone: { zone, nodes } }: { zone: ZoneViewModel }) {
           {nodes.map(({ node, tone, state }) => (
             <li key={node.id}>
               <a
-                class={`node-mark ${tone}`}
+                class={`node-mark ${tone} ${inWave.value.has(node.id) ? 'in-wave' : ''}`}
                 href={addressOf(`node/${node.id}`)}
                 title={`${node.id}, ${nodeStateWords[state]}`}
               >

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { DrainPlan } from '../../capabilities/drain-lock/view/plan-drain.ts'
 import { answerAction, type PageActions } from './action-desk.ts'
 import { streamChanges } from './change-stream.ts'
 import type { ClusterFeed } from './cluster-feed.ts'
@@ -17,9 +18,16 @@ export type ExplainForPage = (
   signal: AbortSignal,
 ) => Promise<{ readonly code: number; readonly text: string }>
 
+/** The plan of `cofferdam plan drain --all`, computed when it is asked for. */
+export type PlanForPage = (
+  signal: AbortSignal,
+) => Promise<DrainPlan & { readonly observedAt: string; readonly notSeen: readonly string[] }>
+
 export interface DashboardServerOptions {
   readonly feed: ClusterFeed
   readonly explain: ExplainForPage
+  /** Left out: the page has no plan. */
+  readonly plan?: PlanForPage | undefined
   readonly clock: Clock
   readonly files: ReadonlyMap<string, PageFile>
   readonly port: number
@@ -138,6 +146,8 @@ async function answerTo(request: IncomingMessage, options: Asked): Promise<Answe
     }
     case '/api/explain':
       return explainObject(new URLSearchParams(query).get('object') ?? '', options)
+    case '/api/plan':
+      return options.plan === undefined ? text(404, 'no plan here') : json(await options.plan(options.signal))
     case '/api/stream':
       if (request.method === 'HEAD') return { ...text(405, 'a stream has no HEAD'), headers: { allow: 'GET' } }
       return readers < mostReaders ? 'stream' : text(503, 'too many readers; close some windows')

@@ -13,7 +13,12 @@ import type { PageActions } from './action-desk.ts'
 import { createAskedViews } from './asked-views.ts'
 import { type ClusterFeed, createClusterFeed } from './cluster-feed.ts'
 import { viewBudget, viewDrain, viewEvent, viewNode, viewPod } from './cluster-view.ts'
-import { type ExplainForPage, type RunningDashboard, startDashboardServer } from './dashboard-server.ts'
+import {
+  type ExplainForPage,
+  type PlanForPage,
+  type RunningDashboard,
+  startDashboardServer,
+} from './dashboard-server.ts'
 import { createLonghornWatch } from './longhorn-watch.ts'
 import { createOsdUpdateWatch } from './osd-update-watch.ts'
 import { readPageFiles } from './page-files.ts'
@@ -35,6 +40,8 @@ export interface DashboardOptions {
   /** What capabilities show. */
   readonly shown: readonly Shown<ShownPorts>[]
   readonly explain: ExplainForPage
+  /** Left out: the page has no plan. */
+  readonly plan?: PlanForPage
   readonly rehearse: Rehearse
   /** Where the operator's lease is; `cofferdam-system` when absent. */
   readonly leaseNamespace?: string
@@ -88,6 +95,7 @@ export async function startDashboard(options: DashboardOptions): Promise<Running
       feed,
       clock,
       explain,
+      plan: options.plan,
       files,
       port,
       host,
