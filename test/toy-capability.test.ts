@@ -3,7 +3,7 @@ import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { createExplainCommand } from '@cofferdam/product/cli/explain/explain.ts'
-import { rehearsalFor } from '@cofferdam/product/cli/observe/observe-guards.ts'
+import { rehearseNodes } from '@cofferdam/product/cli/observe/rehearse-nodes.ts'
 import { createStatusCommand } from '@cofferdam/product/cli/status/status.ts'
 import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
 import { buildDeployFiles } from '@cofferdam/product/deploy/deploy-files.ts'
@@ -60,7 +60,7 @@ it('a capability that is one folder and one line gets its Role and its metrics, 
   expect(explained.out).toMatch(/^ {2}nightlight {0,2}lit$/mu)
   const { signal } = new AbortController()
   const { panels } = await observeVerdicts(
-    { api: admin, clock, leaseNamespace: 'x', signal, rehearse: rehearsalFor },
+    { api: admin, clock, leaseNamespace: 'x', signal, rehearse: rehearseNodes },
     shownOf(list),
   )
   expect(panels.get('nightLight')).toEqual({ title: 'NightLight', groups: [['1 of 1 nodes are lit']] })

@@ -2,7 +2,7 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { createExplainCommand } from '@cofferdam/product/cli/explain/explain.ts'
 import type { Explained } from '@cofferdam/product/cli/explain/question.ts'
-import { rehearsalFor } from '@cofferdam/product/cli/observe/observe-guards.ts'
+import { rehearseNodes } from '@cofferdam/product/cli/observe/rehearse-nodes.ts'
 import { createStatusCommand } from '@cofferdam/product/cli/status/status.ts'
 import type { Status } from '@cofferdam/product/cli/status/status-observe.ts'
 import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
@@ -33,7 +33,7 @@ export async function askStatus({ api, clock }: AskPorts): Promise<Status> {
 export function askPage({ api, clock }: AskPorts): Promise<Verdicts> {
   const { signal } = new AbortController()
   return observeVerdicts(
-    { api, clock, leaseNamespace: 'cofferdam-system', signal, rehearse: rehearsalFor },
+    { api, clock, leaseNamespace: 'cofferdam-system', signal, rehearse: rehearseNodes },
     shownOf(capabilities),
   )
 }

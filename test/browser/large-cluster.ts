@@ -6,7 +6,7 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import { createExplainForPage } from '@cofferdam/product/cli/dashboard/explain-for-page.ts'
-import { rehearsalFor } from '@cofferdam/product/cli/observe/observe-guards.ts'
+import { rehearseNodes } from '@cofferdam/product/cli/observe/rehearse-nodes.ts'
 import { startDashboard } from '@cofferdam/product/dashboard/server/start-dashboard.ts'
 import { capabilities, shownOf } from '@cofferdam/product/operator/capabilities.ts'
 import { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
@@ -61,7 +61,7 @@ export async function openLargeCluster(nodeCount = 1_000): Promise<LargeCluster>
     port: 0,
     pageDirectory: resolve(import.meta.dirname, '../../dist/page'),
     shown: shownOf(capabilities),
-    rehearse: rehearsalFor,
+    rehearse: rehearseNodes,
     explain: createExplainForPage({ api, clock: realClock, leaseNamespace: 'cofferdam-system' }),
     cluster: 'large',
   })

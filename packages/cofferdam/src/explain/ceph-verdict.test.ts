@@ -17,6 +17,7 @@ const blocker: Blocker = {
 const domain = (name: string, state: DomainAnswer['state'], osds: number[]): DomainAnswer => ({
   domain: name,
   state,
+  says: state,
   nodes: [`worker-${name}1`],
   osds,
   blockers: state === 'held' ? [blocker] : [],
@@ -29,6 +30,7 @@ const explained = (domains: DomainAnswer[]): CephClusterExplanation => ({
   holds: [],
   failureDomainType: 'zone',
   domains,
+  state: { placementGroups: '8 active+clean', quorum: 'a in quorum; none out', noout: 'not set' },
   update: {} as CephClusterExplanation['update'],
 })
 const mon = (status: 'True' | 'False'): Pod => ({
@@ -46,18 +48,34 @@ describe('a Ceph cluster at a glance', () => {
       { cluster: undefined, view: undefined, mons: [] },
     )
     expect(domains).toEqual([
-      { name: 'a', state: 'away', osds: '0, 1', nodes: ['worker-a1'] },
+      { name: 'a', state: 'away', says: 'away', osds: '0, 1', nodes: ['worker-a1'] },
       {
         name: 'b',
         state: 'held',
+        says: 'held',
         osds: '2, 3',
         nodes: ['worker-b1'],
         why: 'zone b waits until a is back (OtherDomainDown)',
         ends: 'zone a back',
       },
-      { name: 'c', state: 'free', osds: '4', nodes: ['worker-c1'] },
+      { name: 'c', state: 'free', says: 'free', osds: '4', nodes: ['worker-c1'] },
     ])
     expect(counts).toEqual({ free: 1, held: 1, away: 1 })
+  })
+
+  it('has what is partly down before what is held, so that it is not missed at the end of a long list', () => {
+    const downPart = { down: 1, total: 2, what: 'nodes' } as const
+    const partly = { ...domain('c', 'free', [4]), says: 'Down (1 of 2 nodes): its rest may go', downPart }
+    const { domains } = cephVerdict(explained([domain('a', 'held', [0]), domain('b', 'free', [1]), partly]), {
+      cluster: undefined,
+      view: undefined,
+      mons: [],
+    })
+    expect(domains.map(({ name, says, isPartlyDown = false }) => [name, says, isPartlyDown])).toEqual([
+      ['c', 'Down (1 of 2 nodes): its rest may go', true],
+      ['a', 'held', false],
+      ['b', 'free', false],
+    ])
   })
 
   it('of a thousand hosts names some and counts all, so that the page stays small', () => {

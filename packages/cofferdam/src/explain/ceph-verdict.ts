@@ -3,6 +3,7 @@ import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { isRunning } from '../capabilities/ceph-drain/view/storage-budget.ts'
 import { idRanges } from '../capabilities/osd-update/domain/id-ranges.ts'
 import type { StorageView } from '../shared/storage-view.ts'
+import type { CephState } from './ceph-state.ts'
 import type { CephClusterExplanation, DomainAnswer } from './explain-ceph-cluster.ts'
 
 /** A Ceph cluster at a glance, as `explain cephcluster/…` judges it. */
@@ -23,15 +24,20 @@ export interface CephVerdict {
   /** What is held or away before what is free; of very many the first. */
   readonly domains: readonly CephDomain[]
   readonly counts: Readonly<Record<DomainAnswer['state'], number>>
+  /** Pods of monitors. */
   readonly mons: { readonly ready: number; readonly total: number }
-  /** CRUSH buckets that are kept from rebalancing. */
-  readonly noout: readonly string[]
+  /** How it was when the operator polled it last. */
+  readonly state: CephState
   readonly problems: readonly string[]
 }
 
 export interface CephDomain {
   readonly name: string
   readonly state: DomainAnswer['state']
+  /** Some of it is down. */
+  readonly isPartlyDown?: true
+  /** Its state in the words of `explain`. */
+  readonly says: string
   /** `0-3, 7` */
   readonly osds: string
   readonly nodes: readonly string[]
@@ -41,7 +47,11 @@ export interface CephDomain {
 }
 
 const mostDomains = 24
-const order: readonly DomainAnswer['state'][] = ['away', 'held', 'free']
+const order = ['away', 'partly down', 'held', 'free']
+
+function urgencyOf({ state, downPart }: DomainAnswer): number {
+  return order.indexOf(downPart === undefined ? state : 'partly down')
+}
 
 export function cephVerdict(
   explanation: CephClusterExplanation,
@@ -67,21 +77,23 @@ export function cephVerdict(
     ...(view?.isAttended === false ? { isUnattended: true } : {}),
     type: failureDomainType ?? 'node',
     domains: domains
-      .toSorted((a, b) => order.indexOf(a.state) - order.indexOf(b.state))
+      .toSorted((a, b) => urgencyOf(a) - urgencyOf(b))
       .slice(0, mostDomains)
       .map(cephDomain),
     counts: { free: count('free'), held: count('held'), away: count('away') },
     mons: { ready: mons.filter(isRunning).length, total: mons.length },
-    noout: view?.noout ?? [],
+    state: explanation.state,
     problems: explanation.problems ?? [],
   }
 }
 
-function cephDomain({ domain, state, osds, nodes, blockers }: DomainAnswer): CephDomain {
+function cephDomain({ domain, state, says, downPart, osds, nodes, blockers }: DomainAnswer): CephDomain {
   const [first] = blockers
   return {
     name: domain,
     state,
+    says,
+    ...(downPart === undefined ? {} : { isPartlyDown: true }),
     osds: idRanges(osds),
     nodes: nodes.slice(0, mostDomains),
     ...(first === undefined ? {} : { why: `${first.explanation} (${first.reason})`, ends: first.unblocks }),

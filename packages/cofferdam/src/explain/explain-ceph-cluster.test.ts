@@ -42,7 +42,15 @@ const calm = { budgets: [osdBudget()], storage: [storageView({ openDomains: [], 
 
 type Given = Pick<GuardSnapshot, 'budgets' | 'storage'> & { readonly pods: readonly Pod[] }
 
-const clusters: Record<string, { given: Given; mayGo: boolean; domains: string[]; summary?: string }> = {
+interface Case {
+  readonly given: Given
+  readonly mayGo: boolean
+  readonly domains: string[]
+  readonly says?: string[]
+  readonly summary?: string
+}
+
+const clusters: Record<string, Case> = {
   'with every budget open a node of any zone may be drained': {
     given: { ...calm, pods: [inX, inY, inZ] },
     mayGo: true,
@@ -89,6 +97,26 @@ const clusters: Record<string, { given: Given; mayGo: boolean; domains: string[]
     mayGo: true,
     domains: ['zone-x free', 'zone-y held: SafetyUnknown'],
   },
+  'a zone with a dead host is down first of all, and what may go is its rest: "May go" would send people to it at 3 a.m.':
+    {
+      given: { ...xIsOpen, pods: [inX, unready(osdPod(3, { zone: 'zone-x', node: 'node-d' })), inY, inZ] },
+      mayGo: true,
+      domains: ['zone-x free', 'zone-y held: DomainOpen', 'zone-z held: DomainOpen'],
+      says: ['Down (1 of 2 nodes): its rest may go', 'Held', 'Held'],
+      summary: 'What is left of zone zone-x may be drained now; 2 others are held.',
+    },
+  'where a disk is dead and its host lives, OSDs are counted': {
+    given: { ...xIsOpen, pods: [inX, unready(osdPod(3, { zone: 'zone-x', node: 'node-a' })), inY] },
+    mayGo: true,
+    domains: ['zone-x free', 'zone-y held: DomainOpen'],
+    says: ['Down (1 of 2 OSDs): its rest may go', 'Held'],
+  },
+  'a held zone with a dead host says both': {
+    given: { ...xIsOpen, pods: [inX, inY, unready(osdPod(3, { zone: 'zone-y', node: 'node-d' }))] },
+    mayGo: true,
+    domains: ['zone-x free', 'zone-y held: DomainOpen'],
+    says: ['May go', 'Down (1 of 2 nodes): its rest may not go now'],
+  },
   'a cluster none of whose OSDs runs is in nobody’s way': {
     given: { ...calm, pods: [] },
     mayGo: true,
@@ -98,7 +126,7 @@ const clusters: Record<string, { given: Given; mayGo: boolean; domains: string[]
 }
 
 describe('in which failure domains may nodes be drained now', () => {
-  it.each(Object.entries(clusters))('%s', (_sentence, { given, mayGo, domains, summary }) => {
+  it.each(Object.entries(clusters))('%s', (_sentence, { given, mayGo, domains, says, summary }) => {
     const told = explainCephCluster(given, { seen, osdPods: given.pods })
     expect(told.mayGo).toBe(mayGo)
     expect(told.blockers.length === 0).toBe(mayGo)
@@ -107,6 +135,7 @@ describe('in which failure domains may nodes be drained now', () => {
         [`${domain} ${state}`, ...blockers.map(({ reason }) => reason)].join(': '),
       ),
     ).toEqual(domains)
+    if (says !== undefined) expect(told.domains.map((each) => each.says)).toEqual(says)
     if (summary !== undefined) expect(told.summary).toBe(summary)
   })
 })

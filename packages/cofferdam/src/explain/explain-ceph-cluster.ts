@@ -12,6 +12,8 @@ import { groupedBy } from '../shared/grouped-by.ts'
 import { compareText } from '../shared/last-writer.ts'
 import { mergeBlockers } from '../shared/merge-blockers.ts'
 import type { StorageView } from '../shared/storage-view.ts'
+import { type CephState, cephStateOf } from './ceph-state.ts'
+import { type DownPart, downPartText } from './down-part.ts'
 import { osdHolds } from './explain-osd.ts'
 import type { Explanation } from './explanation.ts'
 import type { PodJudgement } from './judge-pod.ts'
@@ -24,6 +26,10 @@ export interface DomainAnswer {
   readonly domain: string
   /** `free`: it may be drained now. `held`: one of its OSDs may not go, or not all of them. `away`: none of them runs. */
   readonly state: 'free' | 'held' | 'away'
+  /** The same in words: `May go`, `Down (1 of 2 nodes): its rest may go`. */
+  readonly says: string
+  /** Left out where all of it runs, or nothing. */
+  readonly downPart?: DownPart
   readonly nodes: readonly string[]
   readonly osds: readonly number[]
   /** What holds it: who, why, since when and what ends it. */
@@ -34,6 +40,7 @@ export interface CephClusterExplanation extends Explanation {
   /** Such as `zone`; left out where it is not known. */
   readonly failureDomainType?: string
   readonly domains: readonly DomainAnswer[]
+  readonly state: CephState
   /** What the operator found wrong: ignored pools, and what was handed over and is not done, among it; left out where there is nothing. */
   readonly problems?: readonly string[]
   /** What Cofferdam does with the budgets and the OSD updates; absent where nothing is on record. */
@@ -66,6 +73,7 @@ export function explainCephCluster(
     ),
     ...(type === undefined ? {} : { failureDomainType: type }),
     domains,
+    state: cephStateOf(view, (seen.isNamed ? seen.report?.noout : undefined) ?? []),
     ...(view === undefined || view.problems.length === 0 ? {} : { problems: view.problems }),
     ...ownershipOf(view),
     update,
@@ -90,15 +98,39 @@ function domainAnswers(
       const fromPods = pods.flatMap((pod) => judgements.get(keyText(keyOf(pod)))?.blockers ?? [])
       const nodes = [...new Set(pods.flatMap(({ spec }) => spec.nodeName ?? []))].sort()
       const blockers = mergeBlockers(fromPods.length > 0 ? fromPods : fromStorage(view, nodes, pods))
+      const state = blockers.length > 0 ? 'held' : pods.some(isRunning) ? 'free' : 'away'
+      const downPart = downPartOf(pods)
       return {
         domain,
-        state: blockers.length > 0 ? 'held' : pods.some(isRunning) ? 'free' : 'away',
+        state,
+        says: downPart === undefined ? stateWords[state] : downPartText(downPart, state === 'free'),
+        ...(downPart === undefined ? {} : { downPart }),
         nodes,
         osds: [...new Set(pods.flatMap((pod) => osdOf(pod) ?? []))].sort((a, b) => a - b),
         blockers,
       }
     })
     .sort((a, b) => compareText(a.domain, b.domain))
+}
+
+const stateWords = { free: 'May go', held: 'Held', away: 'Away' } as const
+
+/** In nodes where nothing else is down, as people count; else in OSDs. */
+function downPartOf(pods: readonly Pod[]): DownPart | undefined {
+  const running = pods.filter(isRunning)
+  const osds = countOf(pods, osdOf)
+  const downOsds = osds - countOf(running, osdOf)
+  if (running.length === 0 || downOsds === 0) return undefined
+  const alive = new Set(running.map(({ spec }) => spec.nodeName))
+  const areWholeNodes = pods.every((pod) => isRunning(pod) || !alive.has(pod.spec.nodeName))
+  const nodes = countOf(pods, ({ spec }) => spec.nodeName)
+  return areWholeNodes && pods.every(({ spec }) => spec.nodeName !== undefined)
+    ? { down: nodes - alive.size, total: nodes, what: 'nodes' }
+    : { down: downOsds, total: osds, what: 'OSDs' }
+}
+
+function countOf(pods: readonly Pod[], nameOf: (pod: Pod) => unknown): number {
+  return new Set(pods.map(nameOf)).size
 }
 
 /** A drain takes the whole failure domain, so what was judged of it counts even where a budget would allow one OSD to go. */
@@ -119,7 +151,8 @@ function summaryOf(domains: readonly DomainAnswer[], type: string): string {
   if (free === 0 && held === 0) return 'None of its OSDs runs, so none blocks a drain.'
   if (free === 0) return 'No node with OSDs of it may be drained now.'
   if (held === 0) return `A node with OSDs of it may be drained now, in any ${type}, one ${type} at a time.`
-  const names = domains.filter(({ state }) => state === 'free').map(({ domain }) => domain)
-  const where = free === 1 ? `${type} ${names[0]}` : `${free} of ${domains.length} failure domains`
-  return `Nodes of ${where} may be drained now; ${held === 1 ? 'one other is' : `${held} others are`} held.`
+  const [first] = domains.filter(({ state }) => state === 'free')
+  const where = free === 1 ? `${type} ${first?.domain}` : `${free} of ${domains.length} failure domains`
+  const what = free === 1 && first?.downPart !== undefined ? 'What is left of' : 'Nodes of'
+  return `${what} ${where} may be drained now; ${held === 1 ? 'one other is' : `${held} others are`} held.`
 }

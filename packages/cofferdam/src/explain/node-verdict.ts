@@ -4,9 +4,8 @@ import type { NodeExplanation, NodeState } from './explanation.ts'
 export interface NodeVerdict {
   /** How far a drain of it is. */
   readonly drain: NodeState['drain']
-  /** Absent where it was not judged. */
-  readonly mayGo?: boolean
-  readonly summary?: string
+  readonly mayGo: boolean
+  readonly summary: string
   /** What holds it: the first of them, the others are counted. */
   readonly blocker?: HeldBy & { readonly explanation: string; readonly unblocks: string }
   readonly blockers?: number

@@ -1,6 +1,5 @@
 import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
-import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { readStorage } from '../capabilities/ceph-drain/observe/read-storage.ts'
@@ -9,7 +8,6 @@ import type { DisruptionSnapshot } from '../capabilities/drain-lock/domain/snaps
 import { skipDrainAnnotation } from '../capabilities/drain-lock/observe/objects.ts'
 import { readFencing } from '../capabilities/fencing/observe/read-fencing.ts'
 import { readLonghorn } from '../capabilities/longhorn-drain/observe/read-longhorn.ts'
-import type { LonghornView } from '../capabilities/longhorn-drain/view/longhorn-view.ts'
 import { readUpdates } from '../capabilities/osd-update/observe/read-updates.ts'
 import type { Shown } from '../capabilities/shown.ts'
 import { type BudgetVerdict, describeVerdict } from '../explain/budget-verdict.ts'
@@ -18,12 +16,10 @@ import { explainBudget } from '../explain/explain-budget.ts'
 import { explainCephCluster } from '../explain/explain-ceph-cluster.ts'
 import { explainNode } from '../explain/explain-node.ts'
 import { type MachineVerdict, machineVerdicts } from '../explain/machine-verdict.ts'
-import { nodeStateOf } from '../explain/node-state.ts'
 import { type NodeVerdict, nodeVerdict } from '../explain/node-verdict.ts'
 import type { GuardSnapshot } from '../explain/snapshot.ts'
 import { groupedBy } from '../shared/grouped-by.ts'
 import { plainPaint } from '../shared/paint.ts'
-import type { StorageView } from '../shared/storage-view.ts'
 import { observeHolds } from './observe-holds.ts'
 import { readShown, type ShownPorts } from './read-shown.ts'
 import { openReader, type Question, type Reader } from './reader.ts'
@@ -47,17 +43,8 @@ export interface Panel {
   readonly groups: readonly (readonly string[])[]
 }
 
-/** What a drain for a reboot would see of a node whose pods ask to stay. */
-export type Rehearse = (
-  asked: readonly Pod[],
-  seen: {
-    readonly name: string
-    readonly storage: readonly StorageView[]
-    readonly budgets: readonly PodDisruptionBudget[] | undefined
-    readonly longhorn: LonghornView | undefined
-  },
-  read: Reader,
-) => Promise<{ readonly rehearsal?: DisruptionSnapshot }>
+/** What a drain for a reboot would see of nodes whose pods ask to stay, by the name of the node. */
+export type Rehearse = (names: readonly string[], read: Reader) => Promise<ReadonlyMap<string, DisruptionSnapshot>>
 
 export interface VerdictQuestion extends Question {
   readonly rehearse: Rehearse
@@ -103,8 +90,6 @@ export async function observeVerdicts(
   }
 }
 
-/** Each rehearsal reads the cluster again: of more nodes than this the page says that their answer has to be asked for. */
-const mostRehearsals = 25
 /** So many are judged before others get the processor. */
 const atATime = 20
 
@@ -126,25 +111,24 @@ async function judgeNodes(
   const podsByNamespace = groupedBy(podList, ({ metadata }) => metadata.namespace ?? '')
   const budgetsByNamespace = groupedBy(guards.budgets, ({ metadata }) => metadata.namespace ?? '')
   const verdicts = new Map<string, NodeVerdict>()
-  let rehearsals = 0
+  const asksToStay = ({ metadata }: Pod) => metadata.annotations?.[skipDrainAnnotation] === 'true'
+  const names = nodeList.map(({ metadata }) => metadata.name)
+  const stayed = names.filter((name) => podsByNode.get(name)?.some(asksToStay) === true)
+  const rehearsals = stayed.length === 0 ? new Map() : await rehearse(stayed, read)
   for (const [at, node] of nodeList.entries()) {
     if (at % atATime === atATime - 1) await new Promise((resolve) => setImmediate(resolve))
     const { name } = node.metadata
     const podsOnNode = podsByNode.get(name) ?? []
-    const { storage, longhorn, budgets } = guards
-    const wantsToStay = podsOnNode.some(({ metadata }) => metadata.annotations?.[skipDrainAnnotation] === 'true')
-    if (wantsToStay && ++rehearsals > mostRehearsals) {
-      const leftByRequest = guards.holds?.leftByRequest ?? []
-      verdicts.set(name, { drain: nodeStateOf({ node, podsOnNode, leftByRequest, now: read.now }).drain })
-      continue
-    }
-    const rehearsal = wantsToStay ? await rehearse(podsOnNode, { name, storage, budgets, longhorn }, read) : {}
+    const rehearsal = rehearsals.get(name)
     const namespaces = [...new Set(podsOnNode.map(({ metadata }) => metadata.namespace ?? ''))]
     const around = {
       pods: namespaces.flatMap((namespace) => podsByNamespace.get(namespace) ?? []),
       budgets: namespaces.flatMap((namespace) => budgetsByNamespace.get(namespace) ?? []),
     }
-    verdicts.set(name, nodeVerdict(explainNode({ node, ...guards, ...around, ...rehearsal, now: read.now })))
+    verdicts.set(
+      name,
+      nodeVerdict(explainNode({ node, ...guards, ...around, ...(rehearsal && { rehearsal }), now: read.now })),
+    )
   }
   return verdicts
 }

@@ -13,7 +13,7 @@ import { askOkToStop, askStoppable } from '../ceph/ok-to-stop.ts'
 import { askOkToUpgrade } from '../ceph/ok-to-upgrade.ts'
 import { applyOsdNoout } from '../ceph/osd-noout.ts'
 import { compilePgPattern } from '../ceph/pg-pattern.ts'
-import type { CephPorts } from '../ceph/reader/ceph-ports.ts'
+import type { CephPorts, MonQuorum } from '../ceph/reader/ceph-ports.ts'
 import { CephReader } from '../ceph/reader/ceph-reader.ts'
 import type { buildSafetyIndex } from '../safety/safety-index.ts'
 import { known, type Observed } from '../shared/observed.ts'
@@ -34,6 +34,7 @@ export interface CephWiring {
 /** The questions to Ceph, each with its limit and counted, and the one reader of its maps; in a dry run those that change something are only logged. */
 export function buildCephPorts({ ceph, parsers, buildIndex, clock, dryRun, log, counts }: CephWiring): CephPorts {
   const names = new WeakMap<CephCommands, string>()
+  const quorums = new Map<string, Observed<MonQuorum>>()
   const limits = { timeoutMs: 15_000 }
   async function counted<T>(
     commands: CephCommands,
@@ -64,7 +65,12 @@ export function buildCephPorts({ ceph, parsers, buildIndex, clock, dryRun, log, 
       return commands
     },
     observeOsdHosts: (commands, signal) => observeOsdHosts(commands, { ...limits, signal }),
-    observeQuorum: (commands, signal) => counted(commands, 'quorum', observeQuorum(commands, { ...limits, signal })),
+    async observeQuorum(commands, signal) {
+      const quorum = await counted(commands, 'quorum', observeQuorum(commands, { ...limits, signal }))
+      quorums.set(names.get(commands) ?? '', quorum)
+      return quorum
+    },
+    lastQuorum: ({ namespace, name }) => quorums.get(`${namespace}/${name}`),
     askOkToStop: (commands, osds, signal, ignoredPools = []) =>
       counted(commands, 'ok-to-stop', askOkToStop(commands, osds, { ...limits, signal, ignoredPools })),
     askStoppable: (commands, osd, max, signal) =>

@@ -10,4 +10,5 @@ export const recordNotes = {
   updates: 'cofferdam.io/updates',
   silentSince: 'cofferdam.io/ceph-silent-since',
   cephLog: 'cofferdam.io/ceph-log',
+  cephFacts: 'cofferdam.io/ceph-facts',
 } as const

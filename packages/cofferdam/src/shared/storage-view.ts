@@ -1,4 +1,6 @@
 import type { Attendance } from './attendance.ts'
+import type { CephFacts } from './ceph-facts.ts'
+import type { Observed } from './observed.ts'
 import type { StorageAnswer } from './storage-answer.ts'
 
 /** What is known of one Ceph cluster's drains when something is explained. */
@@ -23,6 +25,8 @@ export interface StorageView extends Attendance {
   readonly problems: readonly string[]
   /** Whether Ceph's cluster log is followed: `followed`, or why not. Absent where nothing is recorded of it. */
   readonly cephLog?: string
+  /** What Ceph said of itself when it was polled last. Absent where nothing is recorded of the cluster. */
+  readonly facts?: Observed<CephFacts>
 }
 
 /** An answer as it was written down, perhaps by a newer version that knows more reasons. */

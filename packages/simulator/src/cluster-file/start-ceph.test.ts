@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Job } from '@cofferdam/kubernetes/api/apps.ts'
 import { type CephCluster, cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
-import { configMaps, jobs, nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { configMaps, deployments, jobs, nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { parsePrepareStatus } from '@cofferdam/product/capabilities/osd-update/domain/prepare-status.ts'
 import { expect, it } from 'vitest'
 import { startWorld } from '../world/start-world.ts'
@@ -12,7 +12,7 @@ import { observeReadiness } from './readiness.ts'
 import { seedCluster } from './seed-cluster.ts'
 import { startCeph } from './start-ceph.ts'
 
-it('the Ceph of the default cluster is up and clean in less than half a minute, lacks only an operator, and makes OSDs of new disks', async () => {
+it('the Ceph of the default cluster is up and clean in less than half a minute, lacks only an operator, makes OSDs of new disks, and loses an OSD with its disk', async () => {
   const file = new URL('../../../../examples/clusters/default.yaml', import.meta.url)
   const description = parseClusterFile(readFileSync(file, 'utf8'), 'default.yaml')
   const scenario = openScenario()
@@ -47,6 +47,25 @@ it('the Ceph of the default cluster is up and clean in less than half a minute, 
     const { osds } = description.ceph as CephClusterDescription
     const own = osds.filter(({ node }) => node === 'worker-a1').map(({ id }) => id)
     expect(parsed).toMatchObject({ status: { state: 'completed', osds: [...own, osds.length].map((id) => ({ id })) } })
+
+    const osdMap = async () => {
+      const { out } =
+        (await commandsOf({ namespace: 'rook-ceph', name: 'rook-ceph' })?.run({ prefix: 'osd dump' })) ?? {}
+      return JSON.parse(out ?? '') as { readonly osds: readonly { readonly osd: number; readonly up: number }[] }
+    }
+    const isUp = async (id: number) => (await osdMap()).osds.find(({ osd }) => osd === id)?.up === 1
+    const wishDisk = (disk: string | null) =>
+      api.patch(
+        deployments,
+        { namespace: 'rook-ceph', name: 'rook-ceph-osd-0' },
+        { type: 'merge', body: { metadata: { annotations: { 'cofferdam.io/disk': disk } } } },
+      )
+    await wishDisk('failed')
+    await scenario.seconds(10)
+    expect([await isUp(0), await isUp(1)]).toEqual([false, true])
+    await wishDisk(null)
+    await scenario.seconds(20)
+    expect(await isUp(0)).toBe(true)
   } finally {
     await ceph.stop()
     world.stop()

@@ -3,6 +3,7 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import type { CephCommands } from '../world/ceph/ceph-commands.ts'
+import { followDiskWishes } from '../world/ceph/disk-wishes.ts'
 import { startRookBudgets } from '../world/ceph/rook/budget-controller.ts'
 import type { OsdDevice } from '../world/ceph/rook/disk-maker.ts'
 import { startOsdPrepare } from '../world/ceph/rook/osd-prepare.ts'
@@ -36,6 +37,7 @@ export function startCeph(
   const isOn = (node: string) => kubelet.isOn(node)
   const simulated = createSimulatedCeph({ api, clock, random, views, isOn }, buildCephDescription(ceph))
   const { commands } = simulated
+  const endWishes = followDiskWishes({ views, namespace, controls: simulated.controls })
   const prepare = startOsdPrepare({
     api,
     clock,
@@ -66,6 +68,7 @@ export function startCeph(
     },
     async stop() {
       stopping.abort()
+      endWishes()
       prepare.stop()
       rook?.stop()
       simulated.stop()

@@ -191,9 +191,7 @@ machines: { api: none, healthCheck: { style: node, after: 30 }, pace: { rebootSe
     await clock.advance(300_000)
     expect([await isOff('w-1'), await isOff('w-2')]).toEqual([true, false])
     const told = await runCommand(createStatusCommand({ connect, clock }), 'status', '-o', 'wide')
-    expect(told.out).toMatch(
-      /\nFencing +node w-1 is taken out for a reboot \(nodedisruption\/reboot-1\) and protected/,
-    )
+    expect(told.out).toMatch(/\nFencing +node w-1 is taken out for a reboot \(nodedisruption\/reboot-1\) and protected/)
     const explained = await runCommand(createExplainCommand({ connect, clock }), 'explain', 'node/w-1')
     expect(explained.out).toContain(
       'this node: may not be fenced now: nodedisruption/reboot-1 takes it out for a reboot',

@@ -12,6 +12,8 @@ export interface CephPorts {
   of(cluster: { readonly namespace: string; readonly name: string }): CephCommands | undefined
   observeOsdHosts(ceph: CephCommands, signal: AbortSignal): Promise<Observed<ReadonlyMap<number, string>>>
   observeQuorum(ceph: CephCommands, signal: AbortSignal): Promise<Observed<MonQuorum>>
+  /** What was heard of its quorum last; undefined until it was asked for. */
+  lastQuorum(cluster: { readonly namespace: string; readonly name: string }): Observed<MonQuorum> | undefined
   /** What Ceph says of placement groups of `ignoredPools` does not count. */
   askOkToStop(
     ceph: CephCommands,

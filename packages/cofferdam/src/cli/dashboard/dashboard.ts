@@ -6,9 +6,10 @@ import { operatorAccount } from '../../deploy/operator-manifests.ts'
 import { capabilities, shownOf } from '../../operator/capabilities.ts'
 import type { CliCommand } from '../command.ts'
 import type { Connect } from '../connect.ts'
-import { rehearsalFor } from '../observe/observe-guards.ts'
+import { rehearseNodes } from '../observe/rehearse-nodes.ts'
 import { parsePort } from '../parse-number.ts'
 import { createExplainForPage } from './explain-for-page.ts'
+import { createPlanForPage } from './plan-for-page.ts'
 
 interface DashboardFlags {
   readonly port: number
@@ -53,8 +54,9 @@ export function createDashboardCommand(ports: {
           pageDirectory,
           cluster: flags.context ?? server,
           shown: shownOf(capabilities),
-          rehearse: rehearsalFor,
+          rehearse: rehearseNodes,
           explain: createExplainForPage({ api, clock, leaseNamespace }),
+          plan: createPlanForPage({ api, clock, leaseNamespace }),
           leaseNamespace,
         })
         try {

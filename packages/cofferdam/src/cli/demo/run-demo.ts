@@ -34,6 +34,7 @@ export async function runDemo(
     pageDirectory: places.pageDirectory,
     kubeconfigPath: flags.kubeconfigOut,
     log: createLog('error'),
+    ...(places.calledAs === undefined ? {} : { calledAs: places.calledAs }),
   })
   try {
     const readiness = await demo.whenReady({

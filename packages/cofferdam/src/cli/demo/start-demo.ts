@@ -24,7 +24,9 @@ import { createMetrics } from '../../operator/metrics.ts'
 import { startOperator } from '../../operator/operator.ts'
 import { type CephTrust, trustsAlone } from '../../shared/ceph-trust/named-clusters.ts'
 import { createExplainForPage } from '../dashboard/explain-for-page.ts'
-import { rehearsalFor } from '../observe/observe-guards.ts'
+import { createPlanForPage } from '../dashboard/plan-for-page.ts'
+import { rehearseNodes } from '../observe/rehearse-nodes.ts'
+import { createPageActions } from './actions/create-page-actions.ts'
 import { installOperator } from './install-operator.ts'
 import { writeKubeconfig } from './kubeconfig-file.ts'
 
@@ -38,6 +40,8 @@ export interface DemoOptions {
   readonly pageDirectory: string
   readonly kubeconfigPath: string
   readonly log: Log
+  /** How this program is called, for the commands that buttons show; `cofferdam` by default. */
+  readonly calledAs?: string
 }
 
 export interface Demo {
@@ -97,9 +101,16 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
             portFlag: '--port',
             pageDirectory: options.pageDirectory,
             shown: shownOf(capabilities),
-            rehearse: rehearsalFor,
+            rehearse: rehearseNodes,
             explain: createExplainForPage({ api, clock, leaseNamespace: operatorAccount.namespace }),
+            plan: createPlanForPage({ api, clock, leaseNamespace: operatorAccount.namespace }),
             cluster: description.name,
+            actions: createPageActions({
+              api,
+              clock,
+              random: random.stream('page'),
+              calledAs: options.calledAs ?? 'cofferdam',
+            }),
             whatIsMissing: () => (isReady() ? undefined : latest.waitingFor.join(', ')),
           })
     if (dashboard !== undefined) endings.push(() => dashboard.close())

@@ -47,7 +47,7 @@ export function suggestUpdate(
 }
 
 /** The next patch of the same release; nobody pulls it here. */
-function nextImage(image: string | undefined): string | undefined {
+export function nextImage(image: string | undefined): string | undefined {
   const [, before, patch] = /^(.*\.)(\d{1,6})$/.exec(image ?? '') ?? []
   return before === undefined ? undefined : `${before}${Number(patch) + 1}`
 }

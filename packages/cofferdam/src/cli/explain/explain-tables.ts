@@ -72,10 +72,14 @@ export function holdsTable({ holds, blockers }: Explained, { paint, now }: TextS
 function renderMembers({ nodes }: ZoneExplanation, { paint }: TextStyle): string {
   return renderTable(
     ['NODE', 'ANSWER', 'WHY'],
-    nodes.map(({ node, mayGo, summary, blockedBy }) => [
+    nodes.map(({ node, isReady, mayGo, summary, blockedBy }) => [
       node,
       mayGo ? paint('green', 'free') : paint('red', 'blocked'),
-      blockedBy.length === 0 ? summary : `${summary} Waits for ${listText(blockedBy)}`,
+      [
+        ...(isReady ? [] : ['NotReady.']),
+        summary,
+        ...(blockedBy.length === 0 ? [] : [`Waits for ${listText(blockedBy)}`]),
+      ].join(' '),
     ]),
   )
 }

@@ -6,6 +6,7 @@ import { idRanges } from '../../capabilities/osd-update/domain/id-ranges.ts'
 import { osdUpdateLines } from '../../capabilities/osd-update/view/osd-update-text.ts'
 import { updateDetails, updateHeadline } from '../../capabilities/osd-update/view/status-text.ts'
 import type { Shown } from '../../capabilities/shown.ts'
+import type { CephState } from '../../explain/ceph-state.ts'
 import type { CephClusterExplanation, DomainAnswer } from '../../explain/explain-ceph-cluster.ts'
 import type { ClaimExplanation } from '../../explain/explain-claim.ts'
 import type { MachineExplanation } from '../../explain/explain-machine.ts'
@@ -116,7 +117,7 @@ function osdFacts({ pods, osdUpdate, blockers }: OsdExplanation, { now }: Style)
 }
 
 function cephClusterFacts(explanation: CephClusterExplanation, style: Style): Fact[] {
-  const { domains, failureDomainType, ownership, update, problems = [] } = explanation
+  const { domains, failureDomainType, state: ceph, ownership, update, problems = [] } = explanation
   const { now, paint } = style
   const colours = { free: 'green', held: 'red', away: 'yellow' } as const
   const places = (['free', 'held', 'away'] as const).flatMap((state): Fact[] => {
@@ -127,14 +128,26 @@ function cephClusterFacts(explanation: CephClusterExplanation, style: Style): Fa
   const owned = ownership === undefined ? [] : [`budgets: ${ownership.budgets}, OSD updates: ${ownership.updates}`]
   return [
     ...places,
+    ...cephFacts(ceph),
     ...some('ownership', owned),
     ...some('problem', problems),
     ...some('update', [updateHeadline(update, now, paint), ...updateDetails(update, now, paint)]),
   ]
 }
 
-function domainText({ domain, osds }: DomainAnswer): string {
-  return `${domain} (osd ${idRanges(osds)})`
+/** Where nothing is known, that is said once. */
+function cephFacts({ placementGroups, quorum, noout }: CephState): Fact[] {
+  if (placementGroups === quorum && quorum === noout) return [['ceph', placementGroups]]
+  return [
+    ['pgs', placementGroups],
+    ['mons', quorum],
+    ['noout', noout],
+  ]
+}
+
+function domainText({ domain, osds, says, downPart }: DomainAnswer): string {
+  const place = `${domain} (osd ${idRanges(osds)})`
+  return downPart === undefined ? place : `${place}: ${says}`
 }
 
 export function nodeStateText(node: NodeState, { now }: Pick<Style, 'now'>): string {

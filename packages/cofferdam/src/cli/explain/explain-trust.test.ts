@@ -40,6 +40,7 @@ it('status and explain count the clusters that the operator counts, and say of a
     [
       'cephcluster/team-a/mine  free: None of its OSDs runs, so none blocks a drain.',
       '',
+      '  ceph      unknown: no operator has recorded it',
       `  update    ClusterNotNamed: ${hint}`,
       '',
     ].join('\n'),

@@ -1,3 +1,4 @@
+import { estimateText, sameSaid, wavesText } from '../../capabilities/drain-lock/view/plan-words.ts'
 import { harmlessData } from '../../shared/harmless-text.ts'
 import type { Paint } from '../../shared/paint.ts'
 import type { DrainPlanFile } from './drain-plan-file.ts'
@@ -13,21 +14,12 @@ export function renderDrainPlan(plan: DrainPlanFile, paint: Paint): string {
   return [
     ...headline(plan, paint),
     ...(waves.length === 0 ? [] : ['', ...schedule(waves, paint)]),
-    ...section(
-      `${paint('red', 'never')} as asked: these nodes are in no wave`,
-      never.map(({ node, why }) => [node, why]),
-    ),
-    ...section(
-      `${paint('yellow', 'waits now')} for what can end by itself: these nodes go in the last waves`,
-      waits.map(({ node, why }) => [node, why]),
-    ),
-    ...section(
-      `${paint('yellow', 'check')}: nothing forbids it, but a drain can stop here`,
-      foreseen.map(({ node, why }) => [node, why]),
-    ),
+    ...section(`${paint('red', 'never')} as asked: these nodes are in no wave`, never),
+    ...section(`${paint('yellow', 'waits now')} for what can end by itself: these nodes go in the last waves`, waits),
+    ...section(`${paint('yellow', 'check')}: nothing forbids it, but a drain can stop here`, foreseen),
     ...section(
       `${paint('yellow', 'not known')}`,
-      notSeen.map((what) => ['', what]),
+      notSeen.map((why) => ({ node: '', why })),
     ),
   ].join('\n')
 }
@@ -39,23 +31,14 @@ function headline(
   const count = waves.flat().length
   const total = count + never.length
   const nodes = total === 1 ? '1 node' : `${total} nodes`
-  const fewest = waves.length === lowerBound ? 'no plan has fewer' : `at least ${lowerBound} are needed`
-  const inWaves = `${waves.length === 1 ? '1 wave' : `${waves.length} waves`} (${fewest})`
+  const inWaves = wavesText({ waves, lowerBound })
   const going = never.length === 0 ? '' : `, ${never.length} can never go`
   const verdict = count === 0 ? paint('red', 'none can go') : `${paint('green', inWaves)}${going}`
-  const time = estimateSeconds === null ? 'not known' : `about ${spanText(estimateSeconds)}`
   return [
     `${paint('bold', nodes)}  ${verdict}`,
-    ...wrapped(`estimate  ${time}: ${estimateRestsOn}`),
+    ...wrapped(`estimate  ${estimateText({ estimateSeconds })}: ${estimateRestsOn}`),
     `as of     ${observedAt}`,
   ]
-}
-
-function spanText(seconds: number): string {
-  const minutes = Math.max(1, Math.round(seconds / 60))
-  const hours = Math.floor(minutes / 60)
-  if (hours === 0) return `${minutes} min`
-  return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`
 }
 
 /** One line for each wave: when it is, and which nodes. */
@@ -90,20 +73,15 @@ function nodesText(nodes: readonly string[], room: number): string {
   return ''
 }
 
-function section(title: string, rows: readonly (readonly [string, string])[]): string[] {
+function section(title: string, rows: Parameters<typeof sameSaid>[0]): string[] {
   if (rows.length === 0) return []
-  const groups = new Map<string, string[]>()
-  for (const [node, why] of rows) {
-    const key = node === '' ? why : why.replaceAll(node, 'this node')
-    const nodes = groups.get(key)
-    if (nodes === undefined) groups.set(key, [node])
-    else nodes.push(node)
-  }
-  const lines = [...groups].slice(0, mostNodes).flatMap(([why, nodes]) => {
-    const names = nodes.filter((node) => node !== '')
-    return names.length === 0 ? wrapped(`  ${why}`) : [`  ${nodesText(names, width - 2)}`, ...wrapped(`    ${why}`)]
-  })
-  const left = groups.size - mostNodes
+  const groups = sameSaid(rows)
+  const lines = groups
+    .slice(0, mostNodes)
+    .flatMap(({ why, nodes }) =>
+      nodes.length === 0 ? wrapped(`  ${why}`) : [`  ${nodesText(nodes, width - 2)}`, ...wrapped(`    ${why}`)],
+    )
+  const left = groups.length - mostNodes
   return ['', title, ...lines, ...(left > 0 ? [`  … ${left} more (-o json has all of them)`] : [])]
 }
 

@@ -3,8 +3,10 @@ import type { CephView } from '../server/cluster-view.ts'
 import { addressOf } from './route.ts'
 
 /** Whether something of it is held, away or complained of. */
-export function isCephTroubled({ health, counts, isUnattended }: CephView): boolean {
-  return counts.held + counts.away > 0 || (health !== undefined && health !== 'HEALTH_OK') || isUnattended === true
+export function isCephTroubled({ health, counts, domains, isUnattended }: CephView): boolean {
+  const isDown = domains.some(({ isPartlyDown }) => isPartlyDown === true)
+  const isUnhealthy = health !== undefined && health !== 'HEALTH_OK'
+  return counts.held + counts.away > 0 || isDown || isUnhealthy || isUnattended === true
 }
 
 /** How each Ceph cluster is: its health, its failure domains and why each may or may not go, its monitors and noout. */
@@ -21,10 +23,8 @@ export function CephPanels({ clusters }: { clusters: readonly CephView[] }) {
 const healthTones: Readonly<Record<string, string>> = { HEALTH_OK: 'calm', HEALTH_WARN: 'busy', HEALTH_ERR: 'alarm' }
 
 function CephPanel({ cluster }: { cluster: CephView }) {
-  const { id, health, checks, summary, explanation, isUnattended, mons, noout, problems } = cluster
+  const { id, health, checks, summary, explanation, isUnattended, mons, state, problems } = cluster
   const title = `ceph-${id}`
-  const placementGroups = checks.filter(({ name }) => name.startsWith('PG_') || name.startsWith('OBJECT_'))
-  const others = checks.filter((check) => !placementGroups.includes(check))
   return (
     <section class="ceph panel" aria-labelledby={title}>
       <div class="section-head">
@@ -48,16 +48,12 @@ function CephPanel({ cluster }: { cluster: CephView }) {
       ) : null}
       <Domains cluster={cluster} />
       <dl class="facts">
-        <Fact name="Placement groups">
-          {placementGroups.length === 0
-            ? withoutChecks(health)
-            : placementGroups.map(({ message }) => message).join('; ')}
-        </Fact>
+        <Fact name="Placement groups">{state.placementGroups}</Fact>
         <Fact name="Monitors">
-          {mons.ready} of {mons.total} ready
+          {state.quorum}; {mons.ready} of {mons.total} pods ready
         </Fact>
-        <Fact name="noout">{noout.length === 0 ? 'not set by Cofferdam' : noout.join(', ')}</Fact>
-        {others.map(({ name, message }) => (
+        <Fact name="noout">{state.noout}</Fact>
+        {checks.map(({ name, message }) => (
           <Fact key={name} name={name}>
             {message}
           </Fact>
@@ -72,14 +68,6 @@ function CephPanel({ cluster }: { cluster: CephView }) {
   )
 }
 
-/** Rook records complaints only; without one it says nothing of the placement groups, and the operator does. */
-function withoutChecks(health: string | undefined): string {
-  if (health === undefined) return 'unknown: Rook has recorded no health yet'
-  return health === 'HEALTH_OK'
-    ? 'no complaint of Ceph'
-    : 'no details recorded by Rook; what the operator polled is above'
-}
-
 function Fact({ name, children }: { name: string; children: preact.ComponentChildren }) {
   return (
     <div class="fact-row">
@@ -89,7 +77,6 @@ function Fact({ name, children }: { name: string; children: preact.ComponentChil
   )
 }
 
-const stateWords = { free: 'May go', held: 'Held', away: 'Away' } as const
 const stateTones = { free: 'calm', held: 'busy', away: 'alarm' } as const
 
 function Domains({ cluster: { type, domains, counts } }: { cluster: CephView }) {
@@ -108,14 +95,16 @@ function Domains({ cluster: { type, domains, counts } }: { cluster: CephView }) 
   )
 }
 
-function Domain({ domain: { name, state, osds, nodes, why, ends }, type }: { domain: CephDomain; type: string }) {
+function Domain({ domain, type }: { domain: CephDomain; type: string }) {
+  const { name, state, isPartlyDown, says, osds, nodes, why, ends } = domain
+  const tone = isPartlyDown === true ? 'alarm' : stateTones[state]
   return (
-    <li class={`domain ${stateTones[state]}`}>
+    <li class={`domain ${tone}`}>
       <p>
         <strong>
           {type} {name}
         </strong>{' '}
-        <span class={`verdict ${stateTones[state]}`}>{stateWords[state]}</span>
+        <span class={`verdict ${tone}`}>{says}</span>
       </p>
       <p class="soft">
         osd {osds}

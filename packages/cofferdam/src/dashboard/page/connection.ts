@@ -7,6 +7,8 @@ export type ConnectionState = 'connecting' | 'live' | 'reconnecting'
 export const connection = signal<ConnectionState>('connecting')
 export const view = signal<ClusterView | undefined>(undefined)
 export const clusterName = signal('')
+/** What actions are sent with; empty where the page only reads. */
+export const actionToken = signal('')
 /** The server's time, for ages: the browser's own clock may be wrong. */
 export const now = signal(Date.now())
 
@@ -49,8 +51,9 @@ function connect(): void {
       receive(message)
     })
   }
-  on<Stamped & { cluster: string; view: ClusterView }>('snapshot', (message) => {
+  on<Stamped & { cluster: string; actionToken?: string; view: ClusterView }>('snapshot', (message) => {
     clusterName.value = message.cluster
+    actionToken.value = message.actionToken ?? ''
     view.value = message.view
     now.value = message.at
     connection.value = 'live'

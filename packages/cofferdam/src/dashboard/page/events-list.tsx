@@ -7,6 +7,8 @@ const shown = 80
 
 const wanted = signal('')
 const isWarningsOnly = signal(false)
+/** Empty: all kinds. */
+const kind = signal('')
 
 /** What happened and why, newest first, by kind and by words. */
 export function EventsList({ events }: { events: readonly EventView[] }) {
@@ -30,6 +32,20 @@ export function EventsList({ events }: { events: readonly EventView[] }) {
                 wanted.value = currentTarget.value
               }}
             />
+            <select
+              aria-label="Kind of object"
+              value={kind.value}
+              onChange={({ currentTarget }) => {
+                kind.value = currentTarget.value
+              }}
+            >
+              <option value="">All kinds</option>
+              {kindsOf(events).map((each) => (
+                <option key={each} value={each}>
+                  {each}
+                </option>
+              ))}
+            </select>
             <label>
               <input
                 type="checkbox"
@@ -54,8 +70,20 @@ export function EventsList({ events }: { events: readonly EventView[] }) {
   )
 }
 
-function isWanted({ type, about, reason, message }: EventView, words: string): boolean {
+/** Those there are, and the one that is chosen even while it has no event. */
+function kindsOf(events: readonly EventView[]): string[] {
+  const chosen = kind.value === '' ? [] : [kind.value]
+  return [...new Set([...chosen, ...events.map(kindOf)])].sort()
+}
+
+function kindOf({ about }: EventView): string {
+  return about.slice(0, about.indexOf(' '))
+}
+
+function isWanted(event: EventView, words: string): boolean {
+  const { type, about, reason, message } = event
   if (isWarningsOnly.value && type !== 'Warning') return false
+  if (kind.value !== '' && kind.value !== kindOf(event)) return false
   return words === '' || `${about} ${reason} ${message}`.toLowerCase().includes(words)
 }
 

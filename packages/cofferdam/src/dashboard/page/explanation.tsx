@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { ActionButtons } from './action-buttons.tsx'
 import { PaintedText, plainText } from './painted-text.tsx'
-import { closeObject, openObject } from './route.ts'
+import { closeObject, isPlanOpen, openObject } from './route.ts'
 
 interface Answer {
   readonly of: string
@@ -12,7 +13,7 @@ const againMs = 5_000
 
 /** What `cofferdam explain` prints about the object in the address, asked again for as long as it is open. */
 export function ExplanationPanel() {
-  const object = openObject.value
+  const object = isPlanOpen.value ? undefined : openObject.value
   const [answer, setAnswer] = useState<Answer | undefined>(undefined)
   const panel = useRef<HTMLElement>(null)
   useEffect(() => {
@@ -53,6 +54,7 @@ export function ExplanationPanel() {
         </button>
       </header>
       {answer?.of === object ? <Explained text={answer.text} /> : <p class="soft">Reading the cluster…</p>}
+      <ActionButtons object={object} />
       <p class="soft command">
         The same in a terminal: <code>cofferdam explain {object}</code>
       </p>

@@ -2,6 +2,7 @@ import { placeText } from '../server/longhorn-view-model.ts'
 import type { NodeState, NodeViewModel } from '../server/node-view-model.ts'
 import { LockMark } from './lock-mark.tsx'
 import { MoveBar } from './longhorn-panel.tsx'
+import { inWave } from './plan-panel.tsx'
 import { More, PodChip } from './pod-chip.tsx'
 import { addressOf } from './route.ts'
 
@@ -20,14 +21,16 @@ const mostChips = 40
 /** One node, coloured by its verdict; its name leads to the full explanation. */
 export function NodePanel({ model, isShort = false }: { model: NodeViewModel; isShort?: boolean }) {
   const { node, state, tone, pods, podCount, heldBy, longhorn, machine } = model
+  const isInWave = inWave.value.has(node.id)
   return (
-    <li class={`node ${state} ${tone}`}>
+    <li class={`node ${state} ${tone} ${isInWave ? 'in-wave' : ''}`}>
       <div class="node-head">
         <h4>
           <a class="explain-link" href={addressOf(`node/${node.id}`)}>
             {node.id}
           </a>
         </h4>
+        {isInWave ? <span class="pill wave-pill">In this wave</span> : null}
         <span class="pill">{nodeStateWords[state]}</span>
       </div>
       <Verdict model={model} />
@@ -53,11 +56,9 @@ export function NodePanel({ model, isShort = false }: { model: NodeViewModel; is
 }
 
 /** Whether it may be drained now, in the words of `explain`. */
-function Verdict({ model: { node, state, verdict } }: { model: NodeViewModel }) {
+function Verdict({ model: { state, verdict } }: { model: NodeViewModel }) {
   if (state === 'gone') return <p class="node-verdict">Its Node was deleted; these pods are still bound to it.</p>
-  if (verdict?.mayGo === undefined) {
-    return verdict === undefined ? null : <p class="node-verdict">Pods ask to stay: open {node.id} for its answer.</p>
-  }
+  if (verdict === undefined) return null
   if (verdict.blocker === undefined) return <p class="node-verdict">{verdict.summary}</p>
   const { object, reason, holder } = verdict.blocker
   const more = (verdict.blockers ?? 1) - 1

@@ -7,13 +7,14 @@ import { verdictsOf } from '../server/verdicts-of.ts'
 import { BudgetsTable } from './budgets-table.tsx'
 import { CapabilityPanels } from './capability-panels.tsx'
 import { CephPanels, isCephTroubled } from './ceph-panel.tsx'
-import { connection, followCluster, now, view } from './connection.ts'
+import { actionToken, connection, followCluster, now, view } from './connection.ts'
 import { DrainsPanel } from './drains-panel.tsx'
 import { EventsList } from './events-list.tsx'
 import { ExplanationPanel } from './explanation.tsx'
 import { LonghornPanel } from './longhorn-panel.tsx'
 import { OsdUpdatePanels } from './osd-update-panel.tsx'
 import { Overview } from './overview.tsx'
+import { PlanPanel } from './plan-panel.tsx'
 import { PodDetail } from './pod-detail.tsx'
 import { TopBar } from './top-bar.tsx'
 import { ZoneMap } from './zone-map.tsx'
@@ -47,6 +48,7 @@ function Page() {
             <CephPanels clusters={(facts.ceph ?? []).filter(isCephTroubled)} />
             <OsdUpdatePanels models={updates.value} />
           </div>
+          <PlanPanel />
           <ZoneMap model={shown} />
           <div class="under-way">
             <DrainsPanel drains={openDrains(facts.drains)} locks={locks.value} />
@@ -59,7 +61,12 @@ function Page() {
         </main>
       )}
       <footer class="foot">
-        <p>This page is read-only. Times are those of the cluster.</p>
+        <p>
+          {actionToken.value === ''
+            ? 'This page is read-only.'
+            : 'A demo: open a node or a budget to try things on it.'}{' '}
+          Times are those of the cluster.
+        </p>
       </footer>
       <PodDetail />
       <ExplanationPanel />

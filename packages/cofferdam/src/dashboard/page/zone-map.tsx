@@ -3,8 +3,9 @@ import type { ClusterViewModel, ZoneViewModel } from '../server/cluster-view-mod
 import type { NodeViewModel } from '../server/node-view-model.ts'
 import { LockMark } from './lock-mark.tsx'
 import { NodePanel, nodeStateWords } from './node-panel.tsx'
+import { inWave } from './plan-panel.tsx'
 import { More, PodChip } from './pod-chip.tsx'
-import { addressOf } from './route.ts'
+import { addressOf, planAddress } from './route.ts'
 
 /** A cluster with more nodes than this shows first what needs attention, and of the rest a mark for each node. */
 const mostPanels = 48
@@ -21,6 +22,9 @@ export function ZoneMap({ model }: { model: ClusterViewModel }) {
     <section class="zones" aria-labelledby="zones-title">
       <div class="section-head">
         <h2 id="zones-title">Nodes</h2>
+        <a class="plan-link" href={planAddress}>
+          Plan drains of all nodes
+        </a>
         <Legend />
       </div>
       {all.length > 12 ? <Search /> : null}
@@ -52,7 +56,7 @@ export function ZoneMap({ model }: { model: ClusterViewModel }) {
 
 function isFound({ node, state, verdict }: NodeViewModel, words: string): boolean {
   const zone = node.zone === '' ? 'no zone' : `zone ${node.zone}`
-  const judged = verdict?.mayGo === undefined ? '' : verdict.mayGo ? 'may go' : `held ${verdict.blocker?.reason ?? ''}`
+  const judged = verdict === undefined ? '' : verdict.mayGo ? 'may go' : `held ${verdict.blocker?.reason ?? ''}`
   const text = [node.id, zone, nodeStateWords[state], judged, node.roles.join(' ')].join(' ').toLowerCase()
   const parts = text.split(' ')
   // A letter or two name a zone; as parts of a word they are everywhere.
@@ -160,7 +164,7 @@ function CompactZone({ zone: { zone, nodes } }: { zone: ZoneViewModel }) {
           {nodes.map(({ node, tone, state }) => (
             <li key={node.id}>
               <a
-                class={`node-mark ${tone}`}
+                class={`node-mark ${tone} ${inWave.value.has(node.id) ? 'in-wave' : ''}`}
                 href={addressOf(`node/${node.id}`)}
                 title={`${node.id}, ${nodeStateWords[state]}`}
               >

@@ -68,10 +68,10 @@ const ceph: CephView = {
   reason: 'DomainDown',
   explanation: 'zone a is away, so no other may go.',
   type: 'zone',
-  domains: [{ name: 'a', state: 'away', osds: '0, 1', nodes: ['n'] }],
+  domains: [{ name: 'a', state: 'away', says: 'Away', osds: '0, 1', nodes: ['n'] }],
   counts: { free: 0, held: 2, away: 1 },
   mons: { ready: 2, total: 3 },
-  noout: ['a'],
+  state: { placementGroups: '', quorum: '', noout: '' },
   problems: [],
 }
 

@@ -2,6 +2,8 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { DrainPlan } from '../../capabilities/drain-lock/view/plan-drain.ts'
+import { answerAction, type PageActions } from './action-desk.ts'
 import { streamChanges } from './change-stream.ts'
 import type { ClusterFeed } from './cluster-feed.ts'
 import { viewCluster } from './cluster-view-model.ts'
@@ -16,9 +18,16 @@ export type ExplainForPage = (
   signal: AbortSignal,
 ) => Promise<{ readonly code: number; readonly text: string }>
 
+/** The plan of `cofferdam plan drain --all`, computed when it is asked for. */
+export type PlanForPage = (
+  signal: AbortSignal,
+) => Promise<DrainPlan & { readonly observedAt: string; readonly notSeen: readonly string[] }>
+
 export interface DashboardServerOptions {
   readonly feed: ClusterFeed
   readonly explain: ExplainForPage
+  /** Left out: the page has no plan. */
+  readonly plan?: PlanForPage | undefined
   readonly clock: Clock
   readonly files: ReadonlyMap<string, PageFile>
   readonly port: number
@@ -28,6 +37,8 @@ export interface DashboardServerOptions {
   readonly portFlag: string
   /** What is still missing before the thing shown is ready; undefined when nothing is. */
   readonly whatIsMissing: () => string | undefined
+  /** Left out: the page only reads, and there is no route for anything else. */
+  readonly actions?: PageActions | undefined
 }
 
 export interface RunningDashboard {
@@ -53,7 +64,7 @@ const guardingHeaders = {
   'x-content-type-options': 'nosniff',
 }
 
-/** Serves the page, its facts and their changes. It only ever answers GET and HEAD. */
+/** Serves the page, its facts and their changes. It answers GET and HEAD only, but for the actions of a demo. */
 export async function startDashboardServer(options: DashboardServerOptions): Promise<RunningDashboard> {
   const endings = new Set<() => void>()
   const stopping = new AbortController()
@@ -62,8 +73,9 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     const isCompressed = takesGzip(request)
     const answered = await answerTo(request, { ...options, readers: endings.size, signal: stopping.signal })
     if (answered === 'stream') {
-      const { feed, clock, cluster } = options
-      const end = streamChanges(response, { feed, clock, greeting: { cluster }, isCompressed })
+      const { feed, clock, cluster, actions } = options
+      const greeting = { cluster, ...(actions && { actionToken: actions.token }) }
+      const end = streamChanges(response, { feed, clock, greeting, isCompressed })
       endings.add(end)
       response.on('close', () => endings.delete(end))
       return
@@ -110,6 +122,10 @@ interface Asked extends DashboardServerOptions {
 async function answerTo(request: IncomingMessage, options: Asked): Promise<Answer | 'stream'> {
   const { feed, clock, cluster, files, readers } = options
   if (!isLocalName(request.headers.host)) return text(403, 'this page answers to localhost and 127.0.0.1 only')
+  if (options.actions !== undefined && /^\/api\/actions(\?|$)/.test(request.url ?? '')) {
+    const { code, says, headers } = await answerAction(request, options.actions, options.signal)
+    return { ...json(says), code, ...(headers && { headers }) }
+  }
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return { ...text(405, 'this page is read-only: it accepts GET and HEAD'), headers: { allow: 'GET, HEAD' } }
   }
@@ -130,6 +146,8 @@ async function answerTo(request: IncomingMessage, options: Asked): Promise<Answe
     }
     case '/api/explain':
       return explainObject(new URLSearchParams(query).get('object') ?? '', options)
+    case '/api/plan':
+      return options.plan === undefined ? text(404, 'no plan here') : json(await options.plan(options.signal))
     case '/api/stream':
       if (request.method === 'HEAD') return { ...text(405, 'a stream has no HEAD'), headers: { allow: 'GET' } }
       return readers < mostReaders ? 'stream' : text(503, 'too many readers; close some windows')

@@ -11,7 +11,7 @@ import { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
 import { clusterAdmin } from '@cofferdam/simulator/api-server/user-info.ts'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { createExplainForPage } from '../../cli/dashboard/explain-for-page.ts'
-import { rehearsalFor } from '../../cli/observe/observe-guards.ts'
+import { rehearseNodes } from '../../cli/observe/rehearse-nodes.ts'
 import { capabilities, shownOf } from '../../operator/capabilities.ts'
 import type { RunningDashboard } from './dashboard-server.ts'
 import { startDashboard } from './start-dashboard.ts'
@@ -42,7 +42,7 @@ beforeEach(async () => {
     port: 0,
     pageDirectory,
     shown: shownOf(capabilities),
-    rehearse: rehearsalFor,
+    rehearse: rehearseNodes,
     explain: createExplainForPage({ api, clock: realClock, leaseNamespace: 'cofferdam-system' }),
     cluster: 'demo',
     whatIsMissing: () => missing,
@@ -215,7 +215,7 @@ describe('answers', () => {
       port: 0,
       pageDirectory,
       shown: [],
-      rehearse: rehearsalFor,
+      rehearse: rehearseNodes,
       explain: async () => ({ code: 0, text: '' }),
     })
     writeFileSync(join(pageDirectory, 'page.css'), 'a{}')
@@ -280,7 +280,7 @@ describe('answers', () => {
 })
 
 describe('a start that cannot work', () => {
-  const rehearse = async () => ({})
+  const rehearse = async () => new Map()
   const explain = async () => ({ code: 0, text: '' })
   const options = () => ({
     api,

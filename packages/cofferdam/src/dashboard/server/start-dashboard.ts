@@ -9,10 +9,16 @@ import type { ShownPorts } from '../../observe/read-shown.ts'
 import { observeVerdicts, type Rehearse } from '../../observe/verdicts.ts'
 import { disruptionLedgers } from '../../shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
+import type { PageActions } from './action-desk.ts'
 import { createAskedViews } from './asked-views.ts'
 import { type ClusterFeed, createClusterFeed } from './cluster-feed.ts'
 import { viewBudget, viewDrain, viewEvent, viewNode, viewPod } from './cluster-view.ts'
-import { type ExplainForPage, type RunningDashboard, startDashboardServer } from './dashboard-server.ts'
+import {
+  type ExplainForPage,
+  type PlanForPage,
+  type RunningDashboard,
+  startDashboardServer,
+} from './dashboard-server.ts'
 import { createLonghornWatch } from './longhorn-watch.ts'
 import { createOsdUpdateWatch } from './osd-update-watch.ts'
 import { readPageFiles } from './page-files.ts'
@@ -34,14 +40,18 @@ export interface DashboardOptions {
   /** What capabilities show. */
   readonly shown: readonly Shown<ShownPorts>[]
   readonly explain: ExplainForPage
+  /** Left out: the page has no plan. */
+  readonly plan?: PlanForPage
   readonly rehearse: Rehearse
   /** Where the operator's lease is; `cofferdam-system` when absent. */
   readonly leaseNamespace?: string
   /** What `/readyz` still waits for; undefined when nothing is missing. */
   readonly whatIsMissing?: () => string | undefined
+  /** What the page may do to the cluster: the demo's alone. */
+  readonly actions?: PageActions
 }
 
-/** A page that shows one cluster live, and changes nothing in it. */
+/** A page that shows one cluster live, and changes nothing in it but where the demo passes its actions. */
 export async function startDashboard(options: DashboardOptions): Promise<RunningDashboard> {
   const { api, clock, random, port, host = '127.0.0.1', cluster = '', portFlag = '--port' } = options
   const { leaseNamespace = 'cofferdam-system', explain, rehearse } = options
@@ -85,12 +95,14 @@ export async function startDashboard(options: DashboardOptions): Promise<Running
       feed,
       clock,
       explain,
+      plan: options.plan,
       files,
       port,
       host,
       cluster,
       portFlag,
       whatIsMissing,
+      actions: options.actions,
     })
     return {
       ...server,

@@ -147,7 +147,7 @@ function buildAnnotations(
   change: RecordChange & { readonly now: string },
 ): Record<string, string> {
   const present = configMap?.metadata.annotations ?? {}
-  const { decision, silentSince, cephLog, ownership, now } = change
+  const { decision, silentSince, cephLog, cephFacts, ownership, now } = change
   const problems = problemsText(decision.problems)
   const since = reason === decision.reason ? (present[notes.since] ?? now) : now
   return {
@@ -162,6 +162,9 @@ function buildAnnotations(
     ...(cephLog === undefined || decision.reason === 'HandedBack'
       ? {}
       : { [notes.cephLog]: shortExplanation(cephLog) }),
+    ...(cephFacts === undefined || decision.reason === 'HandedBack'
+      ? {}
+      : { [notes.cephFacts]: JSON.stringify(cephFacts) }),
   }
 }
 

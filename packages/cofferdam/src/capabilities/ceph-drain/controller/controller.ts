@@ -194,6 +194,7 @@ export function createCephDrain(ports: CephDrainPorts): Controller {
           hasNewLoss,
           isReachable: ceph !== undefined,
           cephLog: logText(log.stateOf(key)),
+          quorum: ports.ceph.lastQuorum(observed.cluster),
           turnBefore,
           memory: {
             ...memories.of(key),

@@ -1,5 +1,6 @@
 import type { ConfigMap } from '@cofferdam/kubernetes/api/core.ts'
 import type { CephClusterView } from '../../../safety/ceph-cluster-view.ts'
+import type { CephFacts } from '../../../shared/ceph-facts.ts'
 import type { CephDrainDecision } from './decision.ts'
 import type { DrainState } from './state-map.ts'
 
@@ -24,6 +25,8 @@ export interface RecordChange {
   readonly silentSince: number | undefined
   /** Whether Ceph's cluster log is followed, in words; absent: not known. */
   readonly cephLog?: string | undefined
+  /** Absent while Ceph does not answer. */
+  readonly cephFacts?: CephFacts | undefined
 }
 
 /** Whose the budgets and the updates of OSDs are. */

@@ -21,6 +21,8 @@ export interface PassSnapshot {
   readonly isReachable: boolean
   /** Whether Ceph's cluster log is followed, in words; absent until that is known. */
   readonly cephLog?: string | undefined
+  /** What the monitors were heard to say of their quorum last, for the record alone; absent until they were asked. */
+  readonly quorum?: Observed<{ readonly mons: readonly string[]; readonly inQuorum: readonly string[] }> | undefined
   /** Since when Ceph has not answered. */
   readonly silentSince: number | undefined
   readonly problems: readonly ObjectProblem[]

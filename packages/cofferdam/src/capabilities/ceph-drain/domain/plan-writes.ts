@@ -1,4 +1,5 @@
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
+import { cephFactsOf } from './ceph-facts.ts'
 import { decideWithoutRecord } from './decide-without-record.ts'
 import type { CephDrainDecision } from './decision.ts'
 import type { RecordedOwnership } from './drain-record.ts'
@@ -37,7 +38,7 @@ export interface PlannedWrites {
  * budgets stand.
  */
 export function planWrites(pass: PassSnapshot, snapshot: CephDrainSnapshot, wanted: CephDrainDecision): PlannedWrites {
-  const { heard, silentSince, cephLog } = pass
+  const { heard } = pass
   const { mode } = snapshot.cluster
   const common = { decision: wanted, failures: heard.failures, refusal: undefined, failsUnrecorded: false }
   if (mode !== 'manage') return { ...common, ...planObserving(pass, snapshot, wanted), isEarly: false }
@@ -51,7 +52,7 @@ export function planWrites(pass: PassSnapshot, snapshot: CephDrainSnapshot, want
     : planBudgetWrites(snapshot, pass.budgets, wanted)
   const flags = flagSteps(pass, wanted)
   const isWhole = flags.length === 0 || heard.flags !== undefined
-  const change = { decision: wanted, silentSince, cephLog, ownership: ownershipOf(snapshot) }
+  const change = { decision: wanted, ...notesOf(pass), ownership: ownershipOf(snapshot) }
   const record = heard.record?.taken ?? pass.record
   return {
     ...common,
@@ -88,8 +89,8 @@ function planObserving(
   snapshot: CephDrainSnapshot,
   wanted: CephDrainDecision,
 ): Pick<PlannedWrites, 'steps' | 'isWhole' | 'decision' | 'failures'> {
-  const { heard, silentSince, cephLog, isReachable, record, budgets: present } = pass
-  const change = { state: undefined, decision: wanted, silentSince, cephLog, ownership: ownershipOf(snapshot) }
+  const { heard, isReachable, record, budgets: present } = pass
+  const change = { state: undefined, decision: wanted, ...notesOf(pass), ownership: ownershipOf(snapshot) }
   const turn = enterTurn(pass, wanted)
   const note: CephDrainStep = { do: 'write', name: 'note', change, isNeeded: true }
   const { failures } = heard
@@ -118,6 +119,11 @@ function planObserving(
   }
 }
 
+/** What the record says beside the decision. */
+function notesOf({ silentSince, cephLog, map, quorum }: PassSnapshot) {
+  return { silentSince, cephLog, ...(map && { cephFacts: cephFactsOf(map, quorum) }) }
+}
+
 function ownershipOf({ cluster: { mode, updates } }: CephDrainSnapshot): RecordedOwnership {
   return { mode, ...(updates === undefined ? {} : { updates }) }
 }
@@ -138,7 +144,7 @@ function planWithoutRecord(
   const isHeard = flags.length === 0 || heard.flags !== undefined
   // The record itself cannot say that it is refused.
   const ownership = ownershipOf(snapshot)
-  const change = { state: undefined, decision: held, silentSince: pass.silentSince, cephLog: pass.cephLog, ownership }
+  const change = { state: undefined, decision: held, ...notesOf(pass), ownership }
   return {
     decision: held,
     failures: [...flagFailures(heard.flags), ...heard.failures],

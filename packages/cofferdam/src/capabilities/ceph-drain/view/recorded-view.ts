@@ -2,10 +2,13 @@ import type { ConfigMap } from '@cofferdam/kubernetes/api/core.ts'
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import type { Attendance } from '../../../shared/attendance.ts'
+import type { CephFacts } from '../../../shared/ceph-facts.ts'
 import { nameOf, notNamedText } from '../../../shared/ceph-trust/named-clusters.ts'
+import { type Observed, unknown } from '../../../shared/observed.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import { recordNotes } from '../../../shared/record-notes.ts'
 import type { StorageView } from '../../../shared/storage-view.ts'
+import { parseCephFacts } from '../domain/ceph-facts.ts'
 import { parseDomainRecord } from '../domain/domain-record.ts'
 import { parseDrainState } from '../domain/state-map.ts'
 import { blockedType } from './blocked-domain.ts'
@@ -52,6 +55,7 @@ export function viewRecordedStorage({
     blockedType(budgets.filter(({ metadata }) => metadata.namespace === namespace))
   const text = notes[recordNotes.domains]
   const recorded = text === undefined ? undefined : parseDomainRecord(text)
+  const facts = factsOf(notes)
   const undecided: Reason = 'StorageUndecided'
   return {
     view: {
@@ -70,9 +74,18 @@ export function viewRecordedStorage({
       noout: ownNoout,
       problems: (notes[recordNotes.problems] ?? '').split('; ').filter((problem) => problem !== ''),
       ...(cephLog === undefined ? {} : { cephLog }),
+      ...(reason === undefined ? {} : { facts }),
     },
     unread: recorded === undefined || recorded.known ? [] : [`annotation ${recordNotes.domains}: ${recorded.why}`],
   }
+}
+
+function factsOf(notes: Readonly<Record<string, string>>): Observed<CephFacts> {
+  const text = notes[recordNotes.cephFacts]
+  if (text !== undefined) return parseCephFacts(text)
+  return unknown(
+    notes[recordNotes.silentSince] === undefined ? 'it is not recorded' : 'Ceph does not answer the operator',
+  )
 }
 
 function ownershipOf(notes: Readonly<Record<string, string>>): Pick<StorageView, 'budgets' | 'updates'> {

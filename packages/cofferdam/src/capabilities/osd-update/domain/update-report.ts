@@ -26,6 +26,8 @@ export interface UpdateReport {
   readonly overrides?: UpdateRecord['overrides']
   /** What is left to do in Ceph after the update. */
   readonly releaseLag?: string
+  /** OSDs on which Cofferdam set noout. */
+  readonly noout?: UpdateRecord['noout']
   readonly startedMs: number | undefined
   /** When the last OSD had finished restarting. */
   readonly lastEndedMs?: number
@@ -75,6 +77,7 @@ export function parseUpdateReport(configMap: ConfigMap, nowMs: number): UpdateRe
     frozen: record.frozen,
     ...(record.overrides !== undefined && { overrides: record.overrides }),
     ...(record.release?.lag !== undefined && { releaseLag: record.release.lag }),
+    ...(record.noout !== undefined && { noout: record.noout }),
     startedMs: record.startedMs,
     ...(record.lastEndedMs !== undefined && { lastEndedMs: record.lastEndedMs }),
     done: record.done,

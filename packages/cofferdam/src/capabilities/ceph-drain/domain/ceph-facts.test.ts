@@ -1,0 +1,108 @@
+import { describe, expect, it } from 'vitest'
+import type { CephMap } from '../../../safety/ceph-map.ts'
+import type { CephFacts } from '../../../shared/ceph-facts.ts'
+import { known, unknown } from '../../../shared/observed.ts'
+import { nooutText, placementGroupsText, quorumText } from '../view/ceph-facts-text.ts'
+import { cephFactsOf, parseCephFacts } from './ceph-facts.ts'
+
+/** As much of a map as is recorded: each PG by its state. */
+function map(states: readonly string[], more: Partial<CephMap> = {}): CephMap {
+  const stateNames = [...new Set(states)]
+  const pgs = { count: states.length, stateNames, states: Uint16Array.from(states.map((s) => stateNames.indexOf(s))) }
+  return { pgs, flags: [], bucketFlags: {}, osds: [], ...more } as unknown as CephMap
+}
+
+const clean: CephFacts = { pgs: { 'active+clean': 3 }, noout: { isClusterWide: false, buckets: [], osds: [] } }
+
+describe('what is recorded of a poll', () => {
+  it('counts a PG that is scrubbed with those that are not: or a calm cluster would have its record written at every poll', () => {
+    const states = ['active+clean', 'active+clean+scrubbing', 'active+clean+scrubbing+deep', 'active+undersized']
+    expect(cephFactsOf(map(states), undefined).pgs).toEqual({ 'active+clean': 3, 'active+undersized': 1 })
+  })
+
+  it('has every place where noout is set, whoever set it', () => {
+    const osd = { isUp: true, isIn: true, upFrom: 1, downAt: 0 }
+    const flagged = map([], {
+      flags: ['sortbitwise', 'noout'],
+      bucketFlags: { b: ['noout'], a: ['noout'], c: ['nodown'] },
+      osds: [
+        { id: 3, ...osd, hasNoout: true },
+        { id: 4, ...osd },
+      ],
+    })
+    expect(cephFactsOf(flagged, undefined).noout).toEqual({ isClusterWide: true, buckets: ['a', 'b'], osds: [3] })
+  })
+
+  it('names the monitors in quorum and out of it, and none where they were not heard', () => {
+    const quorum = known({ mons: ['c', 'a', 'b'], inQuorum: ['b', 'a'] })
+    expect(cephFactsOf(map([]), quorum).mons).toEqual({ inQuorum: ['a', 'b'], out: ['c'] })
+    expect(cephFactsOf(map([]), unknown('silent'))).not.toHaveProperty('mons')
+    expect(cephFactsOf(map([]), undefined)).not.toHaveProperty('mons')
+  })
+
+  it('of a hundred states keeps the most frequent and counts the rest, so that the record always fits', () => {
+    const states = Array.from({ length: 100 }, (_, at) => `state-${at}`)
+    const { pgs } = cephFactsOf(map(['active+clean', 'active+clean', ...states]), undefined)
+    expect(Object.keys(pgs)).toHaveLength(25)
+    expect([pgs['active+clean'], pgs['other']]).toEqual([2, 77])
+  })
+
+  it('is read as it was written', () => {
+    const facts = { ...clean, mons: { inQuorum: ['a'], out: ['b'] } }
+    expect(parseCephFacts(JSON.stringify(facts))).toEqual(known(facts))
+    expect(parseCephFacts(JSON.stringify(clean))).toEqual(known(clean))
+    expect(parseCephFacts(JSON.stringify({ ...clean, newer: 1 }))).toEqual(known(clean))
+  })
+
+  const unreadable: Record<string, string> = {
+    'text that is no JSON is unknown, not a cluster without placement groups': 'x',
+    'null is unknown': 'null',
+    'counts that are words are unknown': JSON.stringify({ ...clean, pgs: { 'active+clean': 'many' } }),
+    'a negative count is unknown': JSON.stringify({ ...clean, pgs: { 'active+clean': -1 } }),
+    'without noout it is unknown, not "not set"': JSON.stringify({ pgs: {} }),
+    'noout on what is no bucket is unknown': JSON.stringify({ ...clean, noout: { ...clean.noout, buckets: [1] } }),
+    'a quorum of numbers is unknown': JSON.stringify({ ...clean, mons: { inQuorum: [0], out: [] } }),
+    'a quorum without those that are out is unknown': JSON.stringify({ ...clean, mons: { inQuorum: ['a'] } }),
+  }
+  it.each(Object.entries(unreadable))('%s', (_sentence, text) => {
+    expect(parseCephFacts(text).known).toBe(false)
+  })
+})
+
+describe('in words', () => {
+  it('states come with their counts, the most frequent first', () => {
+    expect(placementGroupsText({ ...clean, pgs: { 'active+undersized': 2, 'active+clean': 97 } })).toBe(
+      '97 active+clean, 2 active+undersized',
+    )
+  })
+
+  it('the quorum names who is out, for that is whom to repair', () => {
+    expect(quorumText({ ...clean, mons: { inQuorum: ['a', 'b'], out: ['c'] } })).toBe('a, b in quorum; c out')
+    expect(quorumText({ ...clean, mons: { inQuorum: ['a'], out: [] } })).toBe('a in quorum; none out')
+    expect(quorumText({ ...clean, mons: { inQuorum: [], out: ['a', 'b'] } })).toBe('no quorum; a, b out')
+    expect(quorumText(clean)).toMatch(/^unknown/)
+  })
+
+  const flags: Record<string, { given: CephFacts['noout']; then: string }> = {
+    'set nowhere': { given: clean.noout, then: 'not set' },
+    'on a bucket of ours': {
+      given: { isClusterWide: false, buckets: ['a'], osds: [] },
+      then: 'a: set by Cofferdam',
+    },
+    'on a bucket of an administrator, who would wait for Cofferdam to remove it': {
+      given: { isClusterWide: false, buckets: ['a', 'b'], osds: [] },
+      then: 'a: set by Cofferdam; b: set by somebody else, Cofferdam leaves it',
+    },
+    'for the whole cluster, which Cofferdam never does': {
+      given: { isClusterWide: true, buckets: [], osds: [] },
+      then: 'whole cluster: set by somebody else, Cofferdam leaves it',
+    },
+    'on OSDs that are updated, and on one of an administrator': {
+      given: { isClusterWide: false, buckets: [], osds: [1, 2, 7] },
+      then: 'osd 1, 2: set by Cofferdam; osd 7: set by somebody else, Cofferdam leaves it',
+    },
+  }
+  it.each(Object.entries(flags))('noout %s', (_sentence, { given, then }) => {
+    expect(nooutText({ ...clean, noout: given }, { buckets: ['a'], osds: [1, 2] })).toBe(then)
+  })
+})

@@ -1,0 +1,82 @@
+import { isJsonObject } from '@cofferdam/kubernetes/api/json.ts'
+import type { CephMap, PgTable } from '../../../safety/ceph-map.ts'
+import type { CephFacts } from '../../../shared/ceph-facts.ts'
+import { known, type Observed, unknown } from '../../../shared/observed.ts'
+
+/** Of more states, buckets or OSDs than this the first are recorded: they share an object with the answers. */
+const mostStates = 24
+const mostNames = 100
+
+/** What is recorded of a poll for people to read; nothing is decided by it. */
+export function cephFactsOf(
+  { pgs, flags, bucketFlags, osds }: CephMap,
+  quorum: Observed<{ readonly mons: readonly string[]; readonly inQuorum: readonly string[] }> | undefined,
+): CephFacts {
+  const buckets = Object.keys(bucketFlags).filter((bucket) => bucketFlags[bucket]?.includes('noout') === true)
+  return {
+    pgs: countStates(pgs),
+    noout: {
+      isClusterWide: flags.includes('noout'),
+      buckets: buckets.sort().slice(0, mostNames),
+      osds: osds.flatMap(({ id, hasNoout }) => (hasNoout === true ? [id] : [])).slice(0, mostNames),
+    },
+    ...(quorum?.known === true && { mons: monsOf(quorum.value) }),
+  }
+}
+
+function monsOf({ mons, inQuorum }: { readonly mons: readonly string[]; readonly inQuorum: readonly string[] }) {
+  const sorted = [...mons].sort()
+  return {
+    inQuorum: sorted.filter((name) => inQuorum.includes(name)),
+    out: sorted.filter((name) => !inQuorum.includes(name)),
+  }
+}
+
+/** A cluster at rest scrubs all the time: counted as states of their own, scrubs would have the record written at every poll. */
+function countStates({ count, states, stateNames }: PgTable): Record<string, number> {
+  const names = stateNames.map((name) => name.replaceAll(/\+(?:scrubbing|deep)(?=\+|$)/g, ''))
+  const counts = new Map<string, number>()
+  for (let at = 0; at < count; at += 1) {
+    const name = names[states[at] as number] ?? 'unknown'
+    counts.set(name, (counts.get(name) ?? 0) + 1)
+  }
+  const sorted = [...counts].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1))
+  const rest = sorted.slice(mostStates).reduce((sum, [, many]) => sum + many, 0)
+  return Object.fromEntries([...sorted.slice(0, mostStates), ...(rest > 0 ? [['other', rest] as const] : [])])
+}
+
+/** Reads what was recorded; fields that a newer version added are passed over. */
+export function parseCephFacts(text: string): Observed<CephFacts> {
+  let facts: unknown
+  try {
+    facts = JSON.parse(text)
+  } catch {
+    return unknown('it is no JSON')
+  }
+  if (!isJsonObject(facts)) return unknown('it is no JSON object')
+  const { pgs, noout, mons } = facts
+  if (!isJsonObject(pgs) || !Object.values(pgs).every(isCount)) return unknown('pgs are no counts')
+  if (!isJsonObject(noout)) return unknown('noout is missing')
+  const { isClusterWide, buckets, osds } = noout
+  if (typeof isClusterWide !== 'boolean' || !isListOf(buckets, isText) || !isListOf(osds, isCount)) {
+    return unknown('noout is incomplete')
+  }
+  const seen = { pgs: pgs as Record<string, number>, noout: { isClusterWide, buckets, osds } }
+  if (mons === undefined) return known(seen)
+  if (!isJsonObject(mons)) return unknown('mons are no object')
+  const { inQuorum, out } = mons
+  if (!isListOf(inQuorum, isText) || !isListOf(out, isText)) return unknown('mons are incomplete')
+  return known({ ...seen, mons: { inQuorum, out } })
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string'
+}
+
+function isListOf<T>(value: unknown, isItem: (item: unknown) => item is T): value is readonly T[] {
+  return Array.isArray(value) && value.every(isItem)
+}
