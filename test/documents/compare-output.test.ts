@@ -21,7 +21,10 @@ const equal: Record<string, readonly [printed: string, promised: string]> = {
   'dots in a line stand for the rest of it': ['Pod a must stay: because', 'Pod a must stay: …'],
 }
 const different: Record<string, readonly [printed: string, promised: string]> = {
-  'a line that was not promised is a difference, or the document hides what people see': ['first\nmore\nlast', 'first\nlast'],
+  'a line that was not promised is a difference, or the document hides what people see': [
+    'first\nmore\nlast',
+    'first\nlast',
+  ],
   'a promised line that is missing is a difference': ['first', 'first\nlast'],
   'another state is a difference': ['node-a Ready', 'node-a NotReady'],
   'another count is a difference': ['rook-ceph-osd N/A 1 1 5s', 'rook-ceph-osd N/A 1 0 5s'],

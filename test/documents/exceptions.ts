@@ -30,7 +30,8 @@ export const exceptions: readonly Exception[] = [
     command: 'node bin/cofferdam.js demo --cluster examples/clusters/two-drainers.yaml',
     why: 'it runs until it is ended, and its ports are taken where another demo runs',
     instead: {
-      command: 'timeout --preserve-status 15 node bin/cofferdam.js demo --cluster examples/clusters/two-drainers.yaml --port 0 --kube-port 0',
+      command:
+        'timeout --preserve-status 15 node bin/cofferdam.js demo --cluster examples/clusters/two-drainers.yaml --port 0 --kube-port 0',
       exitCode: 0,
     },
   },

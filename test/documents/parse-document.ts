@@ -32,7 +32,9 @@ export function parseDocument(markdown: string): DocumentedBlock[] {
     } else if (fence.language === 'text') {
       const before = blocks.pop()
       if (before?.section !== fence.section || before.promised !== undefined) {
-        throw new Error(`line ${fence.line}: a text block promises what the commands before it print, and there are none`)
+        throw new Error(
+          `line ${fence.line}: a text block promises what the commands before it print, and there are none`,
+        )
       }
       blocks.push({ ...before, promised: fence.lines.join('\n') })
     }

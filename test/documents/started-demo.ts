@@ -17,8 +17,19 @@ export interface StartedDemo {
   clear(): Promise<void>
 }
 
-/** What `npm start` starts, on free ports, in a folder of its own; its output is in demo.log. */
-export async function startDemoFor(kubectl: string): Promise<StartedDemo> {
+let lastStart: Promise<unknown> = Promise.resolve()
+
+/**
+ * What `npm start` starts, on free ports, in a folder of its own; its output is in demo.log. One at a time: together they would
+ * be slower than any reader's.
+ */
+export function startDemoFor(kubectl: string): Promise<StartedDemo> {
+  const started = lastStart.then(() => startDemo(kubectl))
+  lastStart = started.catch(() => undefined)
+  return started
+}
+
+async function startDemo(kubectl: string): Promise<StartedDemo> {
   const home = mkdtempSync(join(tmpdir(), 'cofferdam-document-'))
   layOut(home, kubectl)
   const environment = {
