@@ -6,6 +6,7 @@ export default defineConfig({
     include: [
       'packages/*/src/**/*.test.ts',
       'test/*.test.ts',
+      'test/documents/**/*.test.ts',
       'test/lab/**/*.test.ts',
       'test/model/**/*.test.ts',
       'test/rounds/**/*.test.ts',

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Drives real kubectl programs against `cofferdam demo` and looks at what they print.
+# Drives real kubectl programs against `cofferdam demo` and looks at what they print, then follows README and guide (test/documents).
 #
 #   KUBECTL="/path/one /path/two" bash test/kubectl/run.sh
 #
@@ -54,4 +54,9 @@ done
 echo
 [ "$failed" = 0 ] || { echo "the end of the server's log:"; tail -20 "$work/server.log"; }
 echo "$passed passed, $failed failed"
-[ "$failed" = 0 ]
+[ "$failed" = 0 ] || exit 1
+
+# README and guide, with demos of their own; the newest kubectl follows them.
+echo
+echo "== README and guide"
+KUBECTL=$programs node node_modules/vitest/vitest.mjs run --config vitest.documents.config.ts

@@ -8,6 +8,8 @@ export interface HealthServerOptions {
   readonly host: string
   /** 0 takes any free port. */
   readonly port: number
+  /** The flag a user would change the port with; --health-port by default. */
+  readonly portFlag?: string
   readonly checks: readonly HealthCheck[]
   readonly registry: Registry
 }
@@ -18,7 +20,8 @@ export interface HealthServer {
 }
 
 /** Serves `/healthz`, `/readyz` and `/metrics`. */
-export function startHealthServer({ host, port, checks, registry }: HealthServerOptions): Promise<HealthServer> {
+export function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
+  const { host, port, portFlag = '--health-port', checks, registry } = options
   const server = createServer((request, response) => {
     const path = (request.url ?? '/').split('?')[0]
     if (request.method !== 'GET' && request.method !== 'HEAD') answer(response, 405, 'only GET is answered here\n')
@@ -33,7 +36,7 @@ export function startHealthServer({ host, port, checks, registry }: HealthServer
         error.code === 'EADDRINUSE'
           ? new CofferdamError('PORT_IN_USE', `port ${port} on ${host} is taken`, {
               facts: { port },
-              hint: 'Stop the other program, or choose another port with --health-port.',
+              hint: `Stop the other program, or choose another port with ${portFlag}.`,
             })
           : error,
       )

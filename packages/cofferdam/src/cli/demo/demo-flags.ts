@@ -1,9 +1,11 @@
 export interface DemoFlags {
   readonly cluster?: string
   readonly scenario: string
-  readonly port: number
-  readonly kubePort: number
-  readonly kubeconfigOut: string
+  /** These are absent unless they were named: then the next free port and file do as well. */
+  readonly port?: number
+  readonly kubePort?: number
+  readonly metricsPort?: number
+  readonly kubeconfigOut?: string
   readonly headless?: boolean
   readonly seed?: number
 }

@@ -9,6 +9,7 @@ export interface DemoReport {
   readonly pods: number
   readonly dashboard?: string
   readonly kubernetes: string
+  readonly metrics?: string
   readonly kubeconfig: string
   readonly seed: number
   /** What did not become ready in time; empty when all did. */
@@ -23,6 +24,7 @@ export function renderDemo(report: DemoReport, paint: Paint): string {
   const places = [
     ...(report.dashboard === undefined ? [] : [`  Dashboard   ${paint('cyan', report.dashboard)}`]),
     `  Kubernetes  ${report.kubernetes}`,
+    ...(report.metrics === undefined ? [] : [`  Metrics     ${report.metrics}`]),
     `  Kubeconfig  ${report.kubeconfig}`,
   ]
   return [

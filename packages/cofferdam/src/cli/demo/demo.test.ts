@@ -1,4 +1,4 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -56,7 +56,7 @@ function runDemo(...argv: string[]) {
 }
 
 const kubeconfig = () => join(home, '.cofferdam', 'kubeconfig')
-const anyPorts = ['--port', '0', '--kube-port', '0']
+const anyPorts = ['--port', '0', '--kube-port', '0', '--metrics-port', '0']
 
 function get(url: string): Promise<{ code: number | undefined; body: string }> {
   return new Promise((resolve, reject) => {
@@ -88,13 +88,15 @@ describe('the demo', () => {
       pods: 4,
       dashboard: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
       kubernetes: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+$/),
+      metrics: expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/metrics$/),
       kubeconfig: kubeconfig(),
       seed: 7,
       notReady: [],
       tryThis: expect.any(Array),
     })
     expect(existsSync(kubeconfig())).toBe(true)
-    const { kubernetes, dashboard } = report as Required<DemoReport>
+    const { kubernetes, dashboard, metrics } = report as Required<DemoReport>
+    expect((await get(metrics)).body).toMatch(/^cofferdam_build_info\{.*\} 1$/m)
     expect(await get(`${kubernetes}/readyz`)).toEqual({ code: 200, body: 'ok' })
     expect(await get(`${dashboard}/readyz`)).toEqual({ code: 200, body: 'ok\n' })
     expect(await get(dashboard)).toEqual({ code: 200, body: 'index.html' })
@@ -112,6 +114,7 @@ describe('the demo', () => {
     expect(existsSync(join(home, '.cofferdam'))).toBe(false)
     await expect(get(kubernetes)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
     await expect(get(dashboard)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
+    await expect(get(metrics)).rejects.toMatchObject({ code: 'ECONNREFUSED' })
   })
 
   it('without a page tells people where things are and what to try', async () => {
@@ -149,6 +152,17 @@ describe('a demo that cannot start says why, and leaves nothing behind', () => {
     expect(third.written.err).toContain(`port ${port} on 127.0.0.1 is taken by another program`)
     expect(third.written.err).toContain('with --port')
     expect(existsSync(join(home, 'other'))).toBe(false)
+    first.end()
+    expect(await first.ended).toBe(0)
+  })
+
+  it('a kubeconfig of a demo that still runs, which stays in reach', async () => {
+    const first = runDemo(...anyPorts, '-o', 'json')
+    const { kubernetes } = JSON.parse(await first.printed) as DemoReport
+    const second = runDemo(...anyPorts)
+    expect(await second.ended).toBe(2)
+    expect(second.written.err).toContain(`belongs to another demo, which runs at ${kubernetes}; it stays as it is`)
+    expect(readFileSync(kubeconfig(), 'utf8')).toContain(kubernetes)
     first.end()
     expect(await first.ended).toBe(0)
   })

@@ -25,9 +25,25 @@ export function createDemoCommand(places: DemoPlaces): CliCommand<DemoFlags, und
       command
         .option('--cluster <file>', 'the cluster to build, as docs/reference/cluster-file.md describes it')
         .addOption(new Option('--scenario <name>', 'the scenario to play').choices(scenarios).default('default'))
-        .option('--port <number>', 'the port of the page; 0 takes any free one', parsePort, 7400)
-        .option('--kube-port <number>', 'the port of the Kubernetes API; 0 takes any free one', parsePort, 7443)
-        .option('--kubeconfig-out <file>', 'where to write the kubeconfig', '.cofferdam/kubeconfig')
+        .option(
+          '--port <number>',
+          'the port of the page; 0 takes any free one (default: 7400 or the next free one)',
+          parsePort,
+        )
+        .option(
+          '--kube-port <number>',
+          'the port of the Kubernetes API; 0 takes any free one (default: 7443 or the next free one)',
+          parsePort,
+        )
+        .option(
+          '--metrics-port <number>',
+          "the port of the operator's metrics; 0 takes any free one (default: 7480 or the next free one)",
+          parsePort,
+        )
+        .option(
+          '--kubeconfig-out <file>',
+          'where to write the kubeconfig (default: .cofferdam/kubeconfig, or a file beside it while another demo has that one)',
+        )
         .option('--headless', 'serve no page')
         .option('--seed <number>', 'decides all that is left to chance', parseSeed)
     },

@@ -1,4 +1,5 @@
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { type AddressInfo, createServer, type Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { KubeConfig } from '@kubernetes/client-node'
@@ -59,6 +60,54 @@ describe('the kubeconfig of a demo', () => {
     await writeKubeconfig(path, server)
     await first.remove()
     expect(readFileSync(path, 'utf8')).toContain(server)
+  })
+
+  describe('beside a demo that still runs', () => {
+    let other: Server
+    let otherServer: string
+    beforeEach(async () => {
+      other = createServer()
+      await new Promise<void>((listening) => other.listen(0, '127.0.0.1', listening))
+      otherServer = `http://127.0.0.1:${(other.address() as AddressInfo).port}`
+    })
+    afterEach(() => new Promise((closed) => other.close(closed)))
+
+    it('is another file, and takes only that away: the first demo would be out of reach', async () => {
+      const path = join(home, '.cofferdam/kubeconfig')
+      const first = await writeKubeconfig(path, otherServer, { mayChoose: true })
+      const second = await writeKubeconfig(path, server, { mayChoose: true })
+      expect([first.path, second.path]).toEqual([path, `${path}-2`])
+      expect(readFileSync(path, 'utf8')).toContain(otherServer)
+      await second.remove()
+      expect([existsSync(path), existsSync(`${path}-2`)]).toEqual([true, false])
+      await first.remove()
+      expect(existsSync(join(home, '.cofferdam'))).toBe(false)
+    })
+
+    it('is refused where its place was named, in one line that says who has it', async () => {
+      const path = join(home, 'kubeconfig')
+      await writeKubeconfig(path, otherServer)
+      await expect(writeKubeconfig(path, server)).rejects.toMatchObject({
+        code: 'USAGE',
+        message: `${path} is there already and belongs to another demo, which runs at ${otherServer}; it stays as it is`,
+      })
+      expect(readFileSync(path, 'utf8')).toContain(otherServer)
+    })
+
+    it('takes the place of a killed one whose port it has, though that port answers', async () => {
+      const path = join(home, 'kubeconfig')
+      await writeKubeconfig(path, otherServer)
+      expect((await writeKubeconfig(path, otherServer)).path).toBe(path)
+    })
+  })
+
+  it('is another file where one of yours is in the place that was not named', async () => {
+    const path = join(home, '.cofferdam/kubeconfig')
+    mkdirSync(join(home, '.cofferdam'))
+    writeFileSync(path, 'mine')
+    const file = await writeKubeconfig(path, server, { mayChoose: true })
+    await file.remove()
+    expect([file.path, readFileSync(path, 'utf8')]).toEqual([`${path}-2`, 'mine'])
   })
 
   it('never overwrites a kubeconfig of yours', async () => {

@@ -15,7 +15,11 @@ import type { LonghornObjects } from './suggest-longhorn.ts'
 import { suggestMachines } from './suggest-machines.ts'
 import { suggestOsdUpdate } from './suggest-osd-update.ts'
 
-const readyWithinMs = 30_000
+/** On an idle machine it takes some ten seconds; a busy one may take several times as long. */
+const readyWithinMs = 90_000
+
+const usualPorts = { page: 7400, kubernetes: 7443, metrics: 7480 }
+const usualKubeconfig = '.cofferdam/kubeconfig'
 
 /** Starts the cluster, says what there is to try, and runs until the signal fires. */
 export async function runDemo(
@@ -29,10 +33,12 @@ export async function runDemo(
     description,
     clock: realClock,
     random: seededRandom(seed),
-    kubePort: flags.kubePort,
-    dashboardPort: flags.headless === true ? undefined : flags.port,
+    kubePort: flags.kubePort ?? { from: usualPorts.kubernetes },
+    dashboardPort: flags.headless === true ? undefined : (flags.port ?? { from: usualPorts.page }),
+    metricsPort: flags.metricsPort ?? { from: usualPorts.metrics },
     pageDirectory: places.pageDirectory,
-    kubeconfigPath: flags.kubeconfigOut,
+    kubeconfigPath: flags.kubeconfigOut ?? usualKubeconfig,
+    mayChooseKubeconfig: flags.kubeconfigOut === undefined,
     log: createLog('error'),
     ...(places.calledAs === undefined ? {} : { calledAs: places.calledAs }),
   })
@@ -66,7 +72,7 @@ export async function runDemo(
 }
 
 async function observeReport(
-  { api, kubeUrl, dashboardUrl, kubeconfigPath }: Demo,
+  { api, kubeUrl, dashboardUrl, metricsUrl, kubeconfigPath }: Demo,
   {
     cluster,
     seed,
@@ -95,6 +101,7 @@ async function observeReport(
     pods: podList.items.length,
     ...(dashboardUrl === undefined ? {} : { dashboard: dashboardUrl }),
     kubernetes: kubeUrl,
+    ...(metricsUrl === undefined ? {} : { metrics: metricsUrl }),
     kubeconfig: kubeconfigPath,
     seed,
     notReady: readiness.waitingFor,

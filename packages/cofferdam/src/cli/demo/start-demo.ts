@@ -20,6 +20,7 @@ import { buildPartAccess } from '../../deploy/access-manifests.ts'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
 import { capabilities, shownOf } from '../../operator/capabilities.ts'
 import { controllerNames, permissionsOf } from '../../operator/controller-names.ts'
+import { startHealthServer } from '../../operator/health-server.ts'
 import { createMetrics } from '../../operator/metrics.ts'
 import { startOperator } from '../../operator/operator.ts'
 import { type CephTrust, trustsAlone } from '../../shared/ceph-trust/named-clusters.ts'
@@ -27,6 +28,7 @@ import { createExplainForPage } from '../dashboard/explain-for-page.ts'
 import { createPlanForPage } from '../dashboard/plan-for-page.ts'
 import { rehearseNodes } from '../observe/rehearse-nodes.ts'
 import { createPageActions } from './actions/create-page-actions.ts'
+import { listenOn, type PortChoice } from './free-port.ts'
 import { installOperator } from './install-operator.ts'
 import { writeKubeconfig } from './kubeconfig-file.ts'
 
@@ -34,11 +36,15 @@ export interface DemoOptions {
   readonly description: ClusterDescription
   readonly clock: Clock
   readonly random: Random
-  readonly kubePort: number
+  readonly kubePort: PortChoice
   /** Undefined: no page. */
-  readonly dashboardPort: number | undefined
+  readonly dashboardPort: PortChoice | undefined
+  /** Undefined: no metrics are served. */
+  readonly metricsPort?: PortChoice
   readonly pageDirectory: string
   readonly kubeconfigPath: string
+  /** Whether the kubeconfig may be another file in its folder where that one belongs to somebody else. */
+  readonly mayChooseKubeconfig?: boolean
   readonly log: Log
   /** How this program is called, for the commands that buttons show; `cofferdam` by default. */
   readonly calledAs?: string
@@ -47,6 +53,7 @@ export interface DemoOptions {
 export interface Demo {
   readonly kubeUrl: string
   readonly dashboardUrl: string | undefined
+  readonly metricsUrl: string | undefined
   readonly kubeconfigPath: string
   readonly api: KubeApi
   /** Resolves when all is up, or with what is missing when the time is used up. It goes on getting ready after that. */
@@ -80,42 +87,48 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     endings.push(() => server.stop())
 
     let ceph: RunningCeph | undefined
-    const face = await startHttpFace({
-      server,
-      clock,
-      port: options.kubePort,
-      portFlag: '--kube-port',
-      isReady,
-      exec: createToolboxExec((namespace) => ceph?.commandsIn(namespace)),
-    })
+    const face = await listenOn(options.kubePort, (port) =>
+      startHttpFace({
+        server,
+        clock,
+        port,
+        portFlag: '--kube-port',
+        isReady,
+        exec: createToolboxExec((namespace) => ceph?.commandsIn(namespace)),
+      }),
+    )
     endings.push(() => face.close())
 
     const dashboard =
       options.dashboardPort === undefined
         ? undefined
-        : await startDashboard({
-            api,
-            clock,
-            random: random.stream('dashboard'),
-            port: options.dashboardPort,
-            portFlag: '--port',
-            pageDirectory: options.pageDirectory,
-            shown: shownOf(capabilities),
-            rehearse: rehearseNodes,
-            explain: createExplainForPage({ api, clock, leaseNamespace: operatorAccount.namespace }),
-            plan: createPlanForPage({ api, clock, leaseNamespace: operatorAccount.namespace }),
-            cluster: description.name,
-            actions: createPageActions({
+        : await listenOn(options.dashboardPort, (port) =>
+            startDashboard({
               api,
               clock,
-              random: random.stream('page'),
-              calledAs: options.calledAs ?? 'cofferdam',
+              random: random.stream('dashboard'),
+              port,
+              portFlag: '--port',
+              pageDirectory: options.pageDirectory,
+              shown: shownOf(capabilities),
+              rehearse: rehearseNodes,
+              explain: createExplainForPage({ api, clock, leaseNamespace: operatorAccount.namespace }),
+              plan: createPlanForPage({ api, clock, leaseNamespace: operatorAccount.namespace }),
+              cluster: description.name,
+              actions: createPageActions({
+                api,
+                clock,
+                random: random.stream('page'),
+                calledAs: options.calledAs ?? 'cofferdam',
+              }),
+              whatIsMissing: () => (isReady() ? undefined : latest.waitingFor.join(', ')),
             }),
-            whatIsMissing: () => (isReady() ? undefined : latest.waitingFor.join(', ')),
-          })
+          )
     if (dashboard !== undefined) endings.push(() => dashboard.close())
 
-    const kubeconfig = await writeKubeconfig(options.kubeconfigPath, face.url)
+    const kubeconfig = await writeKubeconfig(options.kubeconfigPath, face.url, {
+      mayChoose: options.mayChooseKubeconfig === true,
+    })
     endings.push(() => kubeconfig.remove())
 
     const world = startWorld({ api, clock, random, kubelet: kubeletPace(description) })
@@ -144,12 +157,13 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
         leaseAccess: buildPartAccess('medik8s', permissionsOf) as readonly unknown[] as readonly KubeObject[],
       }))
     if (machines !== undefined) endings.push(() => machines.stop())
+    const metrics = createMetrics()
     const operator = startOperator({
       api: operatorApi,
       clock,
       random: random.stream('operator'),
       log,
-      metrics: createMetrics(),
+      metrics,
       controllers: controllerNames,
       dryRun: false,
       lease: { ...operatorAccount, identity: `demo_${randomSuffix(random.stream('identity'), 8)}` },
@@ -163,6 +177,19 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
       ...(description.ceph === undefined ? {} : { trust: trustOf(description.ceph) }),
     })
     endings.push(() => operator.stop())
+    const health =
+      options.metricsPort === undefined
+        ? undefined
+        : await listenOn(options.metricsPort, (port) =>
+            startHealthServer({
+              host: '127.0.0.1',
+              port,
+              portFlag: '--metrics-port',
+              checks: operator.health,
+              registry: metrics.registry,
+            }),
+          )
+    if (health !== undefined) endings.push(() => health.close())
 
     const storage = [ceph, longhorn, machines].filter((each) => each !== undefined)
     const becomingReady = (async () => {
@@ -181,6 +208,7 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     return {
       kubeUrl: face.url,
       dashboardUrl: dashboard?.url,
+      metricsUrl: health && `http://127.0.0.1:${health.port}/metrics`,
       kubeconfigPath: kubeconfig.path,
       api,
       async whenReady({ withinMs, signal, onProgress }) {

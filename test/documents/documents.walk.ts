@@ -1,0 +1,36 @@
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { describe, expect, it } from 'vitest'
+import { exceptions } from './exceptions.ts'
+import { parseDocument } from './parse-document.ts'
+import { openShell } from './shell.ts'
+import { startDemoFor } from './started-demo.ts'
+import { walkDocument } from './walk-document.ts'
+import { walks } from './walks.ts'
+
+const root = resolve(import.meta.dirname, '../..')
+const folders = (process.env['PATH'] ?? '').split(':')
+const inPath = folders.map((folder) => join(folder, 'kubectl')).find((path) => existsSync(path))
+/** The newest of those that are named: texts of older ones differ. */
+const kubectl = process.env['KUBECTL']?.trim().split(/\s+/).at(-1) ?? inPath
+
+describe.concurrent('a reader who follows a document sees what it promises', () => {
+  it.each(walks.map((walk) => [walk.document, walk.sections.join(', '), walk] as const))(
+    '%s: %s',
+    async (document, _sections, { sections }) => {
+      if (kubectl === undefined) throw new Error('no kubectl: put one in PATH or name one in KUBECTL')
+      const blocks = parseDocument(readFileSync(join(root, document), 'utf8')).filter(({ section }) =>
+        sections.includes(section),
+      )
+      const demo = await startDemoFor(kubectl)
+      const shell = openShell(demo.home, demo.environment)
+      try {
+        await walkDocument(blocks, { document, shell, exceptions, log: (line) => console.log(line) })
+        expect(await demo.end()).toEqual({ exitCode: 0, leavesNothing: true })
+      } finally {
+        shell.close()
+        await demo.clear()
+      }
+    },
+  )
+})

@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config'
+
+/** README and guide, followed command by command. Most of the time goes by waiting, so all walks run at the same time. */
+export default defineConfig({
+  test: {
+    include: ['test/documents/**/*.walk.ts'],
+    pool: 'forks',
+    maxWorkers: 1,
+    maxConcurrency: 8,
+    testTimeout: 600_000,
+    experimental: { fsModuleCache: true },
+    reporters: ['default', './scripts/closing-line-reporter.mjs'],
+  },
+})
