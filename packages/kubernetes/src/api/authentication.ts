@@ -23,7 +23,12 @@ export interface TokenReview extends KubeObject {
   }
   readonly status?: {
     readonly authenticated?: boolean
-    readonly user?: { readonly username?: string; readonly uid?: string; readonly groups?: readonly string[] }
+    readonly user?: {
+      readonly username?: string
+      readonly uid?: string
+      readonly groups?: readonly string[]
+      readonly extra?: Readonly<Record<string, readonly string[]>>
+    }
     /** For which of the audiences the token is; absent where the server knows nothing of audiences. */
     readonly audiences?: readonly string[]
     readonly error?: string

@@ -12,7 +12,13 @@ import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
 import { createAskedViews } from './asked-views.ts'
 import { type ClusterFeed, createClusterFeed } from './cluster-feed.ts'
 import { viewBudget, viewDrain, viewEvent, viewNode, viewPod } from './cluster-view.ts'
-import { type ExplainForPage, type RunningDashboard, startDashboardServer } from './dashboard-server.ts'
+import type { DashboardAccess } from './dashboard-access.ts'
+import {
+  type ExplainForPage,
+  type PageCertificate,
+  type RunningDashboard,
+  startDashboardServer,
+} from './dashboard-server.ts'
 import { createLonghornWatch } from './longhorn-watch.ts'
 import { createOsdUpdateWatch } from './osd-update-watch.ts'
 import { readPageFiles } from './page-files.ts'
@@ -31,6 +37,10 @@ export interface DashboardOptions {
   /** How the cluster is called at the top of the page. */
   readonly cluster?: string
   readonly portFlag?: string
+  /** Who may see the facts; absent: everyone who reaches the port. */
+  readonly access?: DashboardAccess
+  /** Serves HTTPS with it; absent: plain HTTP. */
+  readonly certificate?: PageCertificate
   /** What capabilities show. */
   readonly shown: readonly Shown<ShownPorts>[]
   readonly explain: ExplainForPage
@@ -44,7 +54,7 @@ export interface DashboardOptions {
 /** A page that shows one cluster live, and changes nothing in it. */
 export async function startDashboard(options: DashboardOptions): Promise<RunningDashboard> {
   const { api, clock, random, port, host = '127.0.0.1', cluster = '', portFlag = '--port' } = options
-  const { leaseNamespace = 'cofferdam-system', explain, rehearse } = options
+  const { leaseNamespace = 'cofferdam-system', explain, rehearse, access, certificate } = options
   const whatIsMissing = options.whatIsMissing ?? (() => undefined)
   const files = await readPageFiles(options.pageDirectory)
   const shared = { api, clock, random }
@@ -91,6 +101,8 @@ export async function startDashboard(options: DashboardOptions): Promise<Running
       cluster,
       portFlag,
       whatIsMissing,
+      ...(access === undefined ? {} : { access }),
+      ...(certificate === undefined ? {} : { certificate }),
     })
     return {
       ...server,
