@@ -16,7 +16,7 @@ import { createGetCommand } from './get/get.ts'
 import { createLockCommand } from './lock/lock.ts'
 import { createUnlockCommand } from './lock/unlock.ts'
 import { openCephLink } from './operator/ceph-link.ts'
-import { operatorCommand } from './operator/operator.ts'
+import { createOperatorCommand } from './operator/operator.ts'
 import { createPlanCommand } from './plan/plan.ts'
 import { createSnapshotCommand } from './snapshot/snapshot.ts'
 import { createStatusCommand } from './status/status.ts'
@@ -36,7 +36,7 @@ export function createCommands(places: Parameters<typeof createDemoCommand>[0]):
     createExplainCommand(ports),
     createGetCommand(ports),
     createLockCommand(ports),
-    operatorCommand,
+    createOperatorCommand({ pageDirectory: places.pageDirectory }),
     createPlanCommand({ ...ports, openCeph, cpuMs }),
     createReleaseCommand(ports),
     createSnapshotCommand(ports),

@@ -3,7 +3,7 @@ import { join, resolve } from 'node:path'
 import { Command } from 'commander'
 import { loadAll } from 'js-yaml'
 import { expect, it } from 'vitest'
-import { operatorCommand } from '../cli/operator/operator.ts'
+import { createOperatorCommand } from '../cli/operator/operator.ts'
 import { permissionsOf } from '../operator/controller-names.ts'
 import { buildPartAccess } from './access-manifests.ts'
 import { buildDeployFiles } from './deploy-files.ts'
@@ -56,11 +56,19 @@ it('the rights over Longhorn are put where Longhorn is, and nowhere else: in ano
 it('every flag that a part adds is one that the operator knows: with another it would not start', () => {
   const built = buildDeployFiles({ version: 'test', permissions: permissionsOf })
   const command = new Command()
-  operatorCommand.configure?.(command)
+  createOperatorCommand({ pageDirectory: '' }).configure?.(command)
   const known = command.options.map(({ long }) => long)
   const added = Object.values(built).flatMap((text) =>
-    [...text.matchAll(/value: (--[a-z-]+)=/g)].map(([, flag]) => flag),
+    [...text.matchAll(/value: '?(--[a-z-]+)/g)].map(([, flag]) => flag),
   )
-  expect(added).toEqual(['--ceph-clusters', '--own-osds', '--grow-osds', '--rook-image'])
+  expect(added).toEqual([
+    '--ceph-clusters',
+    '--own-osds',
+    '--grow-osds',
+    '--rook-image',
+    '--dashboard',
+    '--dashboard-host',
+    '--dashboard-tls',
+  ])
   for (const flag of added) expect(known).toContain(flag)
 })

@@ -3,6 +3,7 @@ import { dump } from 'js-yaml'
 import type { AccessPart, Permission } from '../shared/permission.ts'
 import { buildAccess, buildPartAccess, buildToolboxAccess } from './access-manifests.ts'
 import { buildCustomResourceDefinitions } from './custom-resource-definitions.ts'
+import { buildDashboardService, buildDashboardViewer, dashboardAdditions, dashboardTls } from './dashboard-manifests.ts'
 import { buildGuardConfigurationManifest, buildGuardService } from './guard-manifests.ts'
 import { buildOperatorWorkload, operatorAccount } from './operator-manifests.ts'
 
@@ -15,6 +16,8 @@ interface Part {
   readonly rights: readonly object[]
   /** Further arguments of the operator. */
   readonly args: readonly string[]
+  /** What else is added to the operator's Deployment. */
+  readonly additions?: readonly { readonly path: string; readonly value: unknown }[]
 }
 
 const kustomize = 'kustomize.config.k8s.io'
@@ -40,7 +43,9 @@ export function buildDeployFiles({ version, permissions }: DeployOptions): Recor
 }
 
 /** What not every cluster needs: rights in namespaces that not every cluster has, and the flags that go with them. */
-function buildParts(permissions: DeployOptions['permissions']): Readonly<Record<AccessPart | 'ceph-toolbox', Part>> {
+type PartName = AccessPart | 'ceph-toolbox' | 'dashboard-service'
+
+function buildParts(permissions: DeployOptions['permissions']): Readonly<Record<PartName, Part>> {
   const rightsOf = (part: AccessPart) => buildPartAccess(part, permissions, { ceph: [defaultRookNamespace] })
   return {
     ceph: {
@@ -57,6 +62,12 @@ function buildParts(permissions: DeployOptions['permissions']): Readonly<Record<
     longhorn: { rights: rightsOf('longhorn'), args: [] },
     medik8s: { rights: rightsOf('medik8s'), args: [] },
     kured: { rights: rightsOf('kured'), args: [] },
+    dashboard: { rights: [...rightsOf('dashboard'), ...buildDashboardViewer()], args: ['--dashboard'] },
+    'dashboard-service': {
+      rights: buildDashboardService(),
+      args: ['--dashboard-host=0.0.0.0', `--dashboard-tls=${dashboardTls.folder}`],
+      additions: dashboardAdditions,
+    },
   }
 }
 
@@ -64,12 +75,12 @@ function buildParts(permissions: DeployOptions['permissions']): Readonly<Record<
  * A component for whoever composes an installation, and the rights alone in a folder of their own: an overlay can put those into
  * another namespace, and a component cannot.
  */
-function partFiles(name: string, { rights, args }: Part): (readonly [string, readonly object[]])[] {
+function partFiles(name: string, { rights, args, additions = [] }: Part): (readonly [string, readonly object[]])[] {
   const component = {
     apiVersion: `${kustomize}/v1alpha1`,
     kind: 'Component',
     resources: ['rights'],
-    ...(args.length === 0 ? {} : { patches: [argsPatch(args)] }),
+    ...(args.length + additions.length === 0 ? {} : { patches: [deploymentPatch(args, additions)] }),
   }
   const alone = { apiVersion: `${kustomize}/v1beta1`, kind: 'Kustomization', resources: ['rights.yaml'] }
   return [
@@ -79,11 +90,12 @@ function partFiles(name: string, { rights, args }: Part): (readonly [string, rea
   ]
 }
 
-function argsPatch(args: readonly string[]): object {
+function deploymentPatch(args: readonly string[], additions: NonNullable<Part['additions']>): object {
   const path = '/spec/template/spec/containers/0/args/-'
+  const added = [...args.map((value) => ({ path, value })), ...additions]
   return {
     target: { kind: 'Deployment', name: operatorAccount.name },
-    patch: dump(args.map((value) => ({ op: 'add', path, value }))),
+    patch: dump(added.map((each) => ({ op: 'add', ...each }))),
   }
 }
 

@@ -6,6 +6,9 @@ export const operatorAccount = { namespace: 'cofferdam-system', name: 'cofferdam
 /** On which port each replica answers as eviction guard. */
 export const guardPort = 7444
 
+/** On which port each replica serves its page. */
+export const dashboardPort = 7401
+
 const { namespace, name } = operatorAccount
 export const operatorLabels = { 'app.kubernetes.io/name': 'cofferdam', 'app.kubernetes.io/component': 'operator' }
 const labels = operatorLabels

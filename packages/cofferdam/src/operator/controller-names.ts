@@ -1,6 +1,7 @@
 import type { Capability } from '../capabilities/capability.ts'
 import type { Permission } from '../shared/permission.ts'
 import { capabilities } from './capabilities.ts'
+import { dashboardRights } from './dashboard-rights.ts'
 
 export type ControllerName = (typeof capabilities)[number]['controllers'][number]['name']
 
@@ -19,6 +20,6 @@ export function rightsOf(list: readonly Pick<Capability<never>, 'controllers' | 
   }
 }
 
-export const permissionsOf = rightsOf(capabilities) as Readonly<
-  Record<ControllerName | 'eviction-guard', readonly Permission[]>
+export const permissionsOf = { ...rightsOf(capabilities), dashboard: dashboardRights } as Readonly<
+  Record<ControllerName | 'eviction-guard' | 'dashboard', readonly Permission[]>
 >

@@ -17,6 +17,14 @@ export interface Permission {
  * namespaces of the named Ceph clusters and nowhere else; `longhorn` in the namespace of Longhorn, by default the one that the right names; the others in the
  * namespace that the right itself names. What names none is granted everywhere.
  */
-export type AccessPart = 'ceph' | 'ceph-own-osds' | 'ceph-pace' | 'ceph-grow-osds' | 'longhorn' | 'medik8s' | 'kured'
+export type AccessPart =
+  | 'ceph'
+  | 'ceph-own-osds'
+  | 'ceph-pace'
+  | 'ceph-grow-osds'
+  | 'longhorn'
+  | 'medik8s'
+  | 'kured'
+  | 'dashboard'
 
 export const cephParts: readonly AccessPart[] = ['ceph', 'ceph-own-osds', 'ceph-pace', 'ceph-grow-osds']

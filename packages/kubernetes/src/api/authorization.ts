@@ -6,7 +6,9 @@ export interface SubjectAccessReview extends KubeObject {
   readonly spec: {
     readonly user: string
     readonly groups?: readonly string[]
-    readonly resourceAttributes: {
+    readonly uid?: string
+    readonly extra?: Readonly<Record<string, readonly string[]>>
+    readonly resourceAttributes?: {
       readonly group: string
       readonly resource: string
       readonly subresource?: string
@@ -15,8 +17,10 @@ export interface SubjectAccessReview extends KubeObject {
       readonly namespace?: string
       readonly name?: string
     }
+    /** In place of a resource: a path. */
+    readonly nonResourceAttributes?: { readonly path: string; readonly verb: string }
   }
-  readonly status?: { readonly allowed?: boolean }
+  readonly status?: { readonly allowed?: boolean; readonly denied?: boolean }
 }
 
 export const subjectAccessReviews: ResourceType<SubjectAccessReview> = {

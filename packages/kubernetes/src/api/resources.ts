@@ -49,6 +49,13 @@ export const leases: ResourceType<Lease> = {
   kind: 'Lease',
   ...namespaced,
 }
+export const serviceAccounts: ResourceType<KubeObject> = {
+  group: '',
+  version: 'v1',
+  plural: 'serviceaccounts',
+  kind: 'ServiceAccount',
+  ...namespaced,
+}
 export const customResourceDefinitions: ResourceType<KubeObject> = {
   group: 'apiextensions.k8s.io',
   version: 'v1',

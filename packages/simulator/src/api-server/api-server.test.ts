@@ -1,7 +1,7 @@
 import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
-import { configMaps, namespaces, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { configMaps, namespaces, nodes, pods, serviceAccounts } from '@cofferdam/kubernetes/api/resources.ts'
 import { evictPod, type WatchEvent } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { describe, expect, it } from 'vitest'
@@ -13,13 +13,6 @@ import { clusterAdmin, serviceAccountUser, type UserInfo } from './user-info.ts'
 const rbac = { group: 'rbac.authorization.k8s.io', version: 'v1' }
 const roles: ResourceType = { ...rbac, plural: 'roles', kind: 'Role', namespaced: true }
 const roleBindings: ResourceType = { ...rbac, plural: 'rolebindings', kind: 'RoleBinding', namespaced: true }
-const serviceAccounts: ResourceType = {
-  group: '',
-  version: 'v1',
-  plural: 'serviceaccounts',
-  kind: 'ServiceAccount',
-  namespaced: true,
-}
 
 const selfReviews: ResourceType = {
   group: 'authorization.k8s.io',

@@ -14,6 +14,8 @@ import {
 } from './access/access-reviews.ts'
 import { defaultRoles } from './access/default-roles.ts'
 import { createRbacAuthorizer, type RbacAuthorizer, type RoleReader } from './access/rbac-authorizer.ts'
+import { createServiceAccountTokens, type ServiceAccountTokens } from './access/service-account-tokens.ts'
+import { answerTokenReview } from './access/token-review.ts'
 import type { Admission } from './admission/admission.ts'
 import { withOwnerPermissions } from './admission/owner-permissions.ts'
 import { createValidatingWebhooks, type ValidatingWebhooks } from './admission/validating-webhooks.ts'
@@ -61,6 +63,7 @@ export class ApiServer {
   readonly #catalogue: ResourceRegistry
   readonly #registry: Registry
   readonly #authorizer: RbacAuthorizer
+  readonly #tokens: ServiceAccountTokens
   readonly #webhooks: ValidatingWebhooks
   readonly #admission: Admission
   readonly #evict: (request: EvictionRequest) => Promise<JsonObject>
@@ -72,6 +75,7 @@ export class ApiServer {
     const random = options.random.stream('api-server')
     this.#store = new ObjectStore(eventLogLength === undefined ? {} : { eventLogLength })
     this.#authorizer = createRbacAuthorizer(roleReader(this.#store))
+    this.#tokens = createServiceAccountTokens({ store: this.#store, clock, random })
     this.#catalogue = new ResourceRegistry(
       builtinResources({ answers: this.#answers(clock), optionalField: options.optionalField }),
     )
@@ -81,7 +85,14 @@ export class ApiServer {
       catalogue: this.#catalogue,
       deleteInstances: (definition) => this.#deleteInstances(definition),
     })
-    this.#registry = { store: this.#store, clock, random, catalogue: this.#catalogue, customResources }
+    this.#registry = {
+      store: this.#store,
+      clock,
+      random,
+      catalogue: this.#catalogue,
+      tokens: this.#tokens,
+      customResources,
+    }
     this.#webhooks = createValidatingWebhooks({
       configurations: cachedObjects(this.#store, 'admissionregistration.k8s.io/validatingwebhookconfigurations'),
       namespaceLabels: (name) => {
@@ -118,6 +129,11 @@ export class ApiServer {
   /** Who may do what, for requests that are about no resource. */
   get authorizer(): RbacAuthorizer {
     return this.#authorizer
+  }
+
+  /** Whose token this is, if it is for this server and still counts. */
+  authenticate(token: string): UserInfo | undefined {
+    return this.#tokens.holderOf(token)?.user
   }
 
   /** The API as this user may use it. */
@@ -167,7 +183,7 @@ export class ApiServer {
         answerLocalSubjectAccessReview(authorizer, question, metadataOf(question).namespace ?? ''),
       SelfSubjectRulesReview: (question, asker) => answerSelfSubjectRulesReview(authorizer, question, asker),
       SelfSubjectReview: (question, asker) => answerSelfSubjectReview(question, asker, timestamp(clock)),
-      TokenReview: (question) => ({ ...question, status: { authenticated: false } }),
+      TokenReview: (question) => answerTokenReview(this.#tokens, question),
       Binding: (body, asker) => this.#bind(body, asker),
     }
   }

@@ -12,11 +12,12 @@ import type {
   WatchQuery,
   WriteOptions,
 } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { accessRefused } from './access/access-refused.ts'
 import type { AccessAttributes } from './access/policy-rule.ts'
 import type { Admission } from './admission/admission.ts'
 import type { AnswerNotes, EmbeddedApi } from './embedded-api.ts'
 import type { EvictionRequest } from './eviction.ts'
-import { forbidden, methodNotAllowed, notFound, resourceNotServed } from './registry/api-errors.ts'
+import { methodNotAllowed, notFound, resourceNotServed } from './registry/api-errors.ts'
 import { bindPod } from './registry/bind-pod.ts'
 import { createObject } from './registry/create-object.ts'
 import { deleteObject } from './registry/delete-object.ts'
@@ -187,8 +188,8 @@ export class InProcessApi implements EmbeddedApi {
     const definition = this.#registry.catalogue.find(group, version, resource)
     const { user, isAllowed } = this.#ports
     const target = type.plural === 'namespaces' && group === '' ? inItself(where) : where
-    if (!this.#mayDoAll && !isAllowed(user, { verb, group, resource, ...target }))
-      throw notAllowed(user, type, verb, target)
+    const asked = { verb, group, resource, ...target }
+    if (!this.#mayDoAll && !isAllowed(user, asked)) throw accessRefused(user, asked)
     if (definition === undefined) throw resourceNotServed()
     if (definition.strategy.answer !== undefined && verb !== 'create') throw methodNotAllowed(type, verb)
     return definition
@@ -230,14 +231,6 @@ function subresourceOf(subresource: string | undefined): { readonly subresource?
 
 function namespaceOf({ namespace }: { readonly namespace?: string | undefined }): { readonly namespace?: string } {
   return namespace === undefined ? {} : { namespace }
-}
-
-function notAllowed(user: UserInfo, type: ResourceType, verb: string, target: Target): ApiError {
-  const { name = '', namespace, subresource } = target
-  const resource = subresource === undefined ? type.plural : `${type.plural}/${subresource}`
-  const where = namespace === undefined ? 'at the cluster scope' : `in the namespace "${namespace}"`
-  const why = `User "${user.username}" cannot ${verb} resource "${resource}" in API group "${type.group}" ${where}`
-  return forbidden(type, name, why)
 }
 
 async function* refusedWatch(error: ApiError): AsyncGenerator<never> {

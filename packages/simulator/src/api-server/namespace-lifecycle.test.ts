@@ -1,19 +1,11 @@
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import { keyOf, type ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
-import { configMaps, leases, namespaces, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { configMaps, leases, namespaces, pods, serviceAccounts } from '@cofferdam/kubernetes/api/resources.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../harness/virtual-clock.ts'
 import { ApiServer } from './api-server.ts'
 import { clusterAdmin } from './user-info.ts'
-
-const serviceAccounts: ResourceType = {
-  group: '',
-  version: 'v1',
-  plural: 'serviceaccounts',
-  kind: 'ServiceAccount',
-  namespaced: true,
-}
 
 async function fixture() {
   const clock = new VirtualClock()

@@ -2,7 +2,7 @@ import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { Namespace } from '@cofferdam/kubernetes/api/core.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
-import { namespaces, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { namespaces, pods, serviceAccounts } from '@cofferdam/kubernetes/api/resources.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { EmbeddedApi } from './embedded-api.ts'
 import { type NamespaceContent, namespaceConditions } from './namespace-conditions.ts'
@@ -17,13 +17,6 @@ export interface NamespaceLifecyclePorts {
   readonly observe: ObjectStore['observe']
 }
 
-const serviceAccounts: ResourceType = {
-  group: '',
-  version: 'v1',
-  plural: 'serviceaccounts',
-  kind: 'ServiceAccount',
-  namespaced: true,
-}
 const ownFinalizer = 'kubernetes'
 const firstRetryMs = 100
 const longestRetryMs = 5000

@@ -1,4 +1,5 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
@@ -8,7 +9,10 @@ import { streamChanges } from './change-stream.ts'
 import type { ClusterFeed } from './cluster-feed.ts'
 import { viewCluster } from './cluster-view-model.ts'
 import { compressed, takesGzip } from './compress.ts'
+import { type DashboardAccess, followAccess } from './dashboard-access.ts'
 import { viewLocks } from './lock-view-model.ts'
+import { isLocalName, isLoopback } from './page-address.ts'
+import { json, type PageAnswer, refusal, text } from './page-answer.ts'
 import type { PageFile } from './page-files.ts'
 import { verdictsOf } from './verdicts-of.ts'
 
@@ -35,26 +39,36 @@ export interface DashboardServerOptions {
   readonly cluster: string
   /** The flag a user would change the port with, for the message when it is taken. */
   readonly portFlag: string
+  /** Who may see the facts; absent: everyone who reaches the port. */
+  readonly access?: DashboardAccess
+  /** Serves HTTPS with it. */
+  readonly certificate?: PageCertificate
   /** What is still missing before the thing shown is ready; undefined when nothing is. */
   readonly whatIsMissing: () => string | undefined
   /** Left out: the page only reads, and there is no route for anything else. */
   readonly actions?: PageActions | undefined
 }
 
+/** Both in PEM. */
+export interface PageCertificate {
+  readonly certificatePem: string
+  readonly privateKeyPem: string
+}
+
 export interface RunningDashboard {
   readonly url: string
   readonly port: number
+  /** For connections from now on, of a page that is served over HTTPS. */
+  setCertificate(certificate: PageCertificate): void
   close(): Promise<void>
-}
-
-interface Answer extends PageFile {
-  readonly code: number
-  readonly headers?: Readonly<Record<string, string>>
 }
 
 const mostReaders = 64
 /** How long a reader has to take the end of its stream. */
 const lastWordsMs = 200
+const arrivalMs = 10_000
+const connectionLimits = { requestTimeout: arrivalMs, headersTimeout: arrivalMs, maxHeaderSize: 32_768 }
+const mostConnections = 512
 
 const guardingHeaders = {
   'cache-control': 'no-cache',
@@ -71,13 +85,28 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
     for (const [name, value] of Object.entries(guardingHeaders)) response.setHeader(name, value)
     const isCompressed = takesGzip(request)
-    const answered = await answerTo(request, { ...options, readers: endings.size, signal: stopping.signal })
+    const { access, actions, feed, clock, cluster } = options
+    const { authorization } = request.headers
+    const isFact = isFactPath(request.url)
+    if (isFact) response.setHeader('cache-control', 'no-store')
+    const refused = refuseAtOnce(request, options)
+    const admission = isFact && refused === undefined ? await access?.judge(authorization) : undefined
+    const answered =
+      refused ??
+      (admission && refusal(admission)) ??
+      (await answerTo(request, { ...options, readers: endings.size, signal: stopping.signal }))
+    // Whoever left while the cluster was asked about them never closes again.
+    if (response.destroyed) return
     if (answered === 'stream') {
-      const { feed, clock, cluster, actions } = options
       const greeting = { cluster, ...(actions && { actionToken: actions.token }) }
       const end = streamChanges(response, { feed, clock, greeting, isCompressed })
       endings.add(end)
-      response.on('close', () => endings.delete(end))
+      const unfollow =
+        access && admission && followAccess(access, { authorization, untilMs: admission.untilMs, clock, onLost: end })
+      response.on('close', () => {
+        endings.delete(end)
+        unfollow?.()
+      })
       return
     }
     const { code, contentType, headers, body } = answered
@@ -91,14 +120,19 @@ export async function startDashboardServer(options: DashboardServerOptions): Pro
     })
     response.end(request.method === 'HEAD' ? undefined : (small ?? body))
   }
-  const server = createServer((request, response) => {
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
     answer(request, response).catch(() => response.destroy())
-  })
+  }
+  const { certificate } = options
+  const secure = certificate && createTlsServer({ ...connectionLimits, ...secureContext(certificate) }, listener)
+  const server: Server = secure ?? createServer(connectionLimits, listener)
+  server.maxConnections = mostConnections
   await listen(server, options)
   const { port } = server.address() as AddressInfo
   return {
-    url: `http://${options.host}:${port}`,
+    url: `${secure === undefined ? 'http' : 'https'}://${options.host}:${port}`,
     port,
+    setCertificate: (next) => secure?.setSecureContext(secureContext(next)),
     close: () =>
       new Promise((resolve) => {
         stopping.abort()
@@ -119,15 +153,24 @@ interface Asked extends DashboardServerOptions {
   readonly signal: AbortSignal
 }
 
-async function answerTo(request: IncomingMessage, options: Asked): Promise<Answer | 'stream'> {
+/** What no request gets past, whoever sends it. */
+function refuseAtOnce(
+  { headers, method, url }: IncomingMessage,
+  { host, actions }: Pick<Asked, 'host' | 'actions'>,
+): PageAnswer | undefined {
+  if (isLoopback(host) && !isLocalName(headers.host)) {
+    return text(403, 'this page answers to localhost and 127.0.0.1 only')
+  }
+  // What may be done there is for its desk to say.
+  if (method === 'GET' || method === 'HEAD' || (actions !== undefined && isActionPath(url))) return undefined
+  return { ...text(405, 'this page is read-only: it accepts GET and HEAD'), headers: { allow: 'GET, HEAD' } }
+}
+
+async function answerTo(request: IncomingMessage, options: Asked): Promise<PageAnswer | 'stream'> {
   const { feed, clock, cluster, files, readers } = options
-  if (!isLocalName(request.headers.host)) return text(403, 'this page answers to localhost and 127.0.0.1 only')
-  if (options.actions !== undefined && /^\/api\/actions(\?|$)/.test(request.url ?? '')) {
+  if (options.actions !== undefined && isActionPath(request.url)) {
     const { code, says, headers } = await answerAction(request, options.actions, options.signal)
     return { ...json(says), code, ...(headers && { headers }) }
-  }
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return { ...text(405, 'this page is read-only: it accepts GET and HEAD'), headers: { allow: 'GET, HEAD' } }
   }
   const [path = '/', query = ''] = (request.url ?? '/').split('?', 2)
   const file = files.get(path)
@@ -160,7 +203,7 @@ async function answerTo(request: IncomingMessage, options: Asked): Promise<Answe
 const mostQuestions = 4
 const questions = new WeakMap<ClusterFeed, number>()
 
-async function explainObject(object: string, { feed, explain, signal }: Asked): Promise<Answer> {
+async function explainObject(object: string, { feed, explain, signal }: Asked): Promise<PageAnswer> {
   if (!/^[a-z]+\/[\w./-]{1,500}$/i.test(object)) return text(400, 'name an object, as in ?object=node/worker-a1')
   const asked = questions.get(feed) ?? 0
   if (asked >= mostQuestions) return text(503, 'too many questions at once; ask again in a second')
@@ -170,10 +213,6 @@ async function explainObject(object: string, { feed, explain, signal }: Asked): 
   } finally {
     questions.set(feed, (questions.get(feed) ?? 1) - 1)
   }
-}
-
-function json(value: unknown): Answer {
-  return { code: 200, contentType: 'application/json', body: Buffer.from(JSON.stringify(value)) }
 }
 
 /** The facts, with what the page concludes from them. */
@@ -199,13 +238,17 @@ function describeCluster(feed: ClusterFeed, nowMs: number) {
   }
 }
 
-/** A page elsewhere can point its own host name at 127.0.0.1; the name it used gives it away. */
-function isLocalName(host: string | undefined): boolean {
-  return /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i.test(host ?? '')
+/** What is about the cluster. The rest is the same everywhere. */
+function isFactPath(url = '/'): boolean {
+  return url.startsWith('/api/')
 }
 
-function text(code: number, says: string): Answer {
-  return { code, contentType: 'text/plain; charset=utf-8', body: Buffer.from(`${says}\n`) }
+function isActionPath(url = '/'): boolean {
+  return /^\/api\/actions(\?|$)/.test(url)
+}
+
+function secureContext({ certificatePem, privateKeyPem }: PageCertificate) {
+  return { cert: certificatePem, key: privateKeyPem, minVersion: 'TLSv1.2' } as const
 }
 
 function listen(server: Server, { port, host, portFlag }: DashboardServerOptions): Promise<void> {

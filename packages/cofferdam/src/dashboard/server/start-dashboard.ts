@@ -13,8 +13,10 @@ import type { PageActions } from './action-desk.ts'
 import { createAskedViews } from './asked-views.ts'
 import { type ClusterFeed, createClusterFeed } from './cluster-feed.ts'
 import { viewBudget, viewDrain, viewEvent, viewNode, viewPod } from './cluster-view.ts'
+import type { DashboardAccess } from './dashboard-access.ts'
 import {
   type ExplainForPage,
+  type PageCertificate,
   type PlanForPage,
   type RunningDashboard,
   startDashboardServer,
@@ -37,6 +39,10 @@ export interface DashboardOptions {
   /** How the cluster is called at the top of the page. */
   readonly cluster?: string
   readonly portFlag?: string
+  /** Who may see the facts; absent: everyone who reaches the port. */
+  readonly access?: DashboardAccess
+  /** Serves HTTPS with it; absent: plain HTTP. */
+  readonly certificate?: PageCertificate
   /** What capabilities show. */
   readonly shown: readonly Shown<ShownPorts>[]
   readonly explain: ExplainForPage
@@ -54,7 +60,7 @@ export interface DashboardOptions {
 /** A page that shows one cluster live, and changes nothing in it but where the demo passes its actions. */
 export async function startDashboard(options: DashboardOptions): Promise<RunningDashboard> {
   const { api, clock, random, port, host = '127.0.0.1', cluster = '', portFlag = '--port' } = options
-  const { leaseNamespace = 'cofferdam-system', explain, rehearse } = options
+  const { leaseNamespace = 'cofferdam-system', explain, rehearse, access, certificate } = options
   const whatIsMissing = options.whatIsMissing ?? (() => undefined)
   const files = await readPageFiles(options.pageDirectory)
   const shared = { api, clock, random }
@@ -103,6 +109,8 @@ export async function startDashboard(options: DashboardOptions): Promise<Running
       portFlag,
       whatIsMissing,
       actions: options.actions,
+      ...(access === undefined ? {} : { access }),
+      ...(certificate === undefined ? {} : { certificate }),
     })
     return {
       ...server,

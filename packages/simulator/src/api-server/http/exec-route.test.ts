@@ -4,7 +4,6 @@ import { createPodExec } from '@cofferdam/kubernetes/client/exec-in-pod.ts'
 import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import { KubeConfig, Exec as OfficialExec, type V1Status } from '@kubernetes/client-node'
 import { describe, expect, it, onTestFinished } from 'vitest'
-import { serviceAccountUser } from '../user-info.ts'
 import type { Exec, ExecRequest } from './exec-route.ts'
 import { faceForTest, podNamed, podsPath } from './testing/face.ts'
 
@@ -18,11 +17,8 @@ const upgrade = {
   'sec-websocket-key': 'AAAAAAAAAAAAAAAAAAAAAA==',
 }
 
-async function open(exec: Exec, { phase = 'Running', token }: { phase?: string; token?: string } = {}) {
-  const fixture = await faceForTest({
-    exec,
-    authenticate: (given) => (given === 'known' ? serviceAccountUser('default', 'reader') : undefined),
-  })
+async function open(exec: Exec, { phase = 'Running' }: { phase?: string } = {}) {
+  const fixture = await faceForTest({ exec })
   await fixture.api.create(pods, podNamed('web-1', { nodeName: 'node-1' }))
   const status = { type: 'merge', body: { status: { phase } } } as const
   await fixture.api.patch(pods, { namespace: 'default', name: 'web-1' }, status, { subresource: 'status' })
@@ -32,7 +28,7 @@ async function open(exec: Exec, { phase = 'Running', token }: { phase?: string; 
       namespace: 'default',
       server: fixture.face.url,
       insecureSkipTlsVerify: false,
-      authentication: token === undefined ? { kind: 'none' } : { kind: 'token', token, origin: 'a test' },
+      authentication: { kind: 'none' },
     },
     clock: realClock,
   })
@@ -166,7 +162,7 @@ describe('a command that is refused before anything runs', () => {
     {
       what: 'the user has no right to it',
       at: path('web-1'),
-      with: { authorization: 'Bearer known' },
+      as: 'reader',
       code: 403,
       says: 'User "system:serviceaccount:default:reader" cannot get resource "pods/exec" in API group "" in the namespace "default"',
     },
@@ -177,9 +173,10 @@ describe('a command that is refused before anything runs', () => {
       code: 400,
       says: 'v5.channel.k8s.io or v4.channel.k8s.io',
     },
-  ])('because $what', async ({ at, with: more = {}, code, says }) => {
-    const { face } = await open(echo)
-    const refused = await refusal(face.url, at, { ...protocol, ...more })
+  ])('because $what', async ({ at, with: more = {}, as, code, says }) => {
+    const { face, tokenOf } = await open(echo)
+    const user = as === undefined ? {} : { authorization: `Bearer ${await tokenOf(as)}` }
+    const refused = await refusal(face.url, at, { ...protocol, ...user, ...more })
     expect(refused).toEqual({ code, message: expect.stringContaining(says) })
   })
 

@@ -4,7 +4,8 @@ import { type ApiError, hasReason } from '@cofferdam/kubernetes/api/api-error.ts
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import { pods } from '@cofferdam/kubernetes/api/resources.ts'
-import { badRequest, forbidden, notFound, resourceNotServed } from '../registry/api-errors.ts'
+import { accessRefused } from '../access/access-refused.ts'
+import { badRequest, notFound, resourceNotServed } from '../registry/api-errors.ts'
 import { clusterAdmin, type UserInfo } from '../user-info.ts'
 import { asApiError } from './answer.ts'
 import { parseTarget } from './exchange.ts'
@@ -84,10 +85,8 @@ async function findContainer({ server, identify }: ExecPorts, request: IncomingM
   if (path?.group !== '' || path.plural !== 'pods' || path.subresource !== 'exec') throw resourceNotServed()
   const { name = '', namespace = '' } = path
   for (const verb of ['get', 'create']) {
-    if (server.authorizer.isAllowed(user, { verb, group: '', resource: 'pods', subresource: 'exec', namespace, name }))
-      continue
-    const what = `cannot ${verb} resource "pods/exec" in API group "" in the namespace "${namespace}"`
-    throw forbidden(pods, name, `User "${user.username}" ${what}`)
+    const asked = { verb, group: '', resource: 'pods', subresource: 'exec', namespace, name }
+    if (!server.authorizer.isAllowed(user, asked)) throw accessRefused(user, asked)
   }
   const pod = await findPod(server, { namespace, name })
   const names = pod.spec.containers.map((container) => container.name)

@@ -5,11 +5,12 @@ import type { Duplex } from 'node:stream'
 import type { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { accessRefused } from '../access/access-refused.ts'
 import { resourceNotServed } from '../registry/api-errors.ts'
 import { asApiError, isOver, refusal, sendAnswer } from './answer.ts'
 import { type Exchange, parseTarget } from './exchange.ts'
 import { answerExec, type Exec } from './exec-route.ts'
-import { type Authenticate, identify, refuseBrowsers } from './identity.ts'
+import { identify, refuseBrowsers } from './identity.ts'
 import { metaRoutes } from './meta-routes.ts'
 import { parseResourcePath } from './resource-path.ts'
 import { answerResource } from './resource-routes.ts'
@@ -32,7 +33,6 @@ export interface HttpFaceOptions {
   readonly version?: ServerVersion
   readonly maxBodyBytes?: number
   readonly tls?: { readonly key: string; readonly cert: string }
-  readonly authenticate?: Authenticate
   readonly isReady?: () => boolean
   /** What answers `pods/exec`. Without it no stream is opened. */
   readonly exec?: Exec
@@ -83,7 +83,7 @@ export async function startHttpFace(options: HttpFaceOptions): Promise<HttpFace>
 function upgrader(options: HttpFaceOptions, exec: Exec, streams: Set<Duplex>) {
   const identifyCaller = (request: IncomingMessage) => {
     refuseBrowsers(request, isLoopback(options))
-    return identify(request, options.authenticate)
+    return identify(request, options.server)
   }
   return (request: IncomingMessage, socket: Duplex): void => {
     const gone = new AbortController()
@@ -106,7 +106,7 @@ function isLoopback({ host = '127.0.0.1' }: Pick<HttpFaceOptions, 'host'>): bool
 }
 
 function responder(options: HttpFaceOptions, open: Set<AbortController>, address: () => string) {
-  const { server, clock, authenticate, onFault } = options
+  const { server, clock, onFault } = options
   const maxBodyBytes = options.maxBodyBytes ?? defaultMaxBodyBytes
   const answerMeta = metaRoutes({
     catalogue: server.catalogue,
@@ -117,9 +117,13 @@ function responder(options: HttpFaceOptions, open: Set<AbortController>, address
 
   const answer = async (exchange: Exchange): Promise<void> => {
     refuseBrowsers(exchange.request, isLoopback(options))
-    if (await answerMeta(exchange)) return
-    const user = identify(exchange.request, authenticate)
+    const user = identify(exchange.request, server)
     const path = parseResourcePath(exchange.segments)
+    if (path === undefined) {
+      const asked = { verb: exchange.method.toLowerCase(), group: '', resource: '', path: exchange.path }
+      if (!server.authorizer.isAllowed(user, asked)) throw accessRefused(user, asked)
+    }
+    if (await answerMeta(exchange)) return
     const definition = path && server.catalogue.find(path.group, path.version, path.plural)
     if (path === undefined || definition === undefined) throw resourceNotServed()
     await answerResource({ exchange, api: server.as(user), definition, path, clock, maxBodyBytes })

@@ -1,40 +1,52 @@
 import type { IncomingMessage } from 'node:http'
 import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
+import { accessRefused } from '../access/access-refused.ts'
+import type { AccessAttributes } from '../access/policy-rule.ts'
 import { badRequest } from '../registry/api-errors.ts'
 import { clusterAdmin, serviceAccountUser, type UserInfo } from '../user-info.ts'
+import type { ServedApi } from './served-api.ts'
 
-export type Authenticate = (token: string) => UserInfo | undefined
+type Access = Pick<ServedApi, 'authenticate' | 'authorizer'>
 
 type Caller = Pick<IncomingMessage, 'headers' | 'headersDistinct'> & {
   readonly socket: { readonly remoteAddress?: string | undefined }
 }
 
 /**
- * Who is asking. A caller over loopback without a token is the administrator.
+ * Who is asking. A caller over loopback without a token is the administrator, one from elsewhere is anonymous.
  *
- * Fails closed: a token nobody knows is refused, never taken for the administrator; so is a caller from elsewhere
- * without one, and whoever would act as somebody else without being an administrator.
+ * Fails closed: credentials that are not known are refused, never taken for the administrator; so is a caller that would act as somebody
+ * else without the right to.
  */
-export function identify(request: Caller, authenticate: Authenticate | undefined): UserInfo {
-  const known = authenticated(request, authenticate)
+export function identify(request: Caller, access: Access): UserInfo {
+  const known = authenticated(request, access)
   const other = impersonated(request)
   if (other === undefined) return known
-  if (!known.groups.includes('system:masters')) {
-    throw new ApiError('Forbidden', `User "${known.username}" cannot impersonate user "${other.username}"`)
+  for (const asked of other.needs) {
+    if (!access.authorizer.isAllowed(known, asked)) throw accessRefused(known, asked)
   }
-  return other
+  return other.user
 }
 
-function authenticated({ headers, socket }: Caller, authenticate: Authenticate | undefined): UserInfo {
-  const bearer = /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1]
-  const isKnownByToken = bearer !== undefined && authenticate !== undefined
-  const isHere = /^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '')
-  const known = isKnownByToken ? authenticate(bearer) : isHere ? clusterAdmin : undefined
+const anonymous: UserInfo = { username: 'system:anonymous', groups: ['system:unauthenticated'] }
+
+function authenticated({ headers: { authorization }, socket }: Caller, access: Access): UserInfo {
+  if (authorization === undefined) {
+    return /^(::ffff:)?127\.|^::1$/.test(socket.remoteAddress ?? '') ? clusterAdmin : anonymous
+  }
+  const bearer = /^Bearer +(\S+)$/i.exec(authorization)?.[1]
+  const known = bearer === undefined ? undefined : access.authenticate(bearer)
   if (known === undefined) throw new ApiError('Unauthorized', 'Unauthorized')
   return known
 }
 
-function impersonated({ headersDistinct }: Caller): UserInfo | undefined {
+interface Impersonated {
+  readonly user: UserInfo
+  /** What a caller must be allowed to do, to be this user. */
+  readonly needs: readonly AccessAttributes[]
+}
+
+function impersonated({ headersDistinct }: Caller): Impersonated | undefined {
   const username = headersDistinct['impersonate-user']?.[0]
   const groups = (headersDistinct['impersonate-group'] ?? []).filter((group) => group !== '')
   const uid = headersDistinct['impersonate-uid']?.[0]
@@ -46,10 +58,21 @@ function impersonated({ headersDistinct }: Caller): UserInfo | undefined {
   const implied = account
     ? serviceAccountUser(account[1] as string, account[2] as string).groups
     : [username === 'system:anonymous' ? 'system:unauthenticated' : 'system:authenticated']
-  return {
+  const user = {
     username,
     ...(uid === undefined ? {} : { uid }),
     groups: account && groups.length === 0 ? implied : [...new Set([...groups, ...implied.slice(-1)])],
+  }
+  const impersonate = { verb: 'impersonate', group: '' }
+  return {
+    user,
+    needs: [
+      account
+        ? { ...impersonate, resource: 'serviceaccounts', namespace: account[1] as string, name: account[2] as string }
+        : { ...impersonate, resource: 'users', name: username },
+      ...groups.map((name) => ({ ...impersonate, resource: 'groups', name })),
+      ...(uid === undefined ? [] : [{ ...impersonate, group: 'authentication.k8s.io', resource: 'uids', name: uid }]),
+    ],
   }
 }
 

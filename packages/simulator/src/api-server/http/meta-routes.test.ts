@@ -1,5 +1,5 @@
 import { customResourceDefinitions } from '@cofferdam/kubernetes/api/resources.ts'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { compareVersions } from './discovery.ts'
 import { bytesOf, readFields } from './protobuf-reader.ts'
 import { faceForTest } from './testing/face.ts'
@@ -208,5 +208,23 @@ describe('what the server tells of itself', () => {
   it('its root lists the paths', async () => {
     const { call } = await faceForTest()
     expect((await call('/')).json.paths).toEqual(expect.arrayContaining(['/api/v1', '/apis/policy/v1', '/version']))
+  })
+})
+
+describe('paths that are no resource', () => {
+  it('are served by right: an account may discover the API, and is refused the rest in the words of the real server', async () => {
+    const { server, call, tokenOf } = await faceForTest()
+    server.start()
+    onTestFinished(() => server.stop())
+    const headers = { authorization: `Bearer ${await tokenOf('bot')}` }
+    for (const path of ['/api', '/apis', '/apis/apps/v1', '/openapi/v3', '/version', '/healthz']) {
+      expect((await call(path, { headers })).status, path).toBe(200)
+    }
+    expect((await call('/', { headers })).json).toMatchObject({
+      code: 403,
+      reason: 'Forbidden',
+      message: 'forbidden: User "system:serviceaccount:default:bot" cannot get path "/"',
+    })
+    expect((await call('/api', { headers: { authorization: 'Bearer odd' } })).status).toBe(401)
   })
 })

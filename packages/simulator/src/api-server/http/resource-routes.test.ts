@@ -1,6 +1,5 @@
 import { pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { describe, expect, it } from 'vitest'
-import { serviceAccountUser } from '../user-info.ts'
 import { configMapNamed, configMapsPath, faceForTest, podNamed, podsPath } from './testing/face.ts'
 
 const merge = 'application/merge-patch+json'
@@ -261,11 +260,11 @@ describe('who writes', () => {
   })
 
   it('is known by its token, and refused with 401 when nobody knows the token', async () => {
-    const bot = serviceAccountUser('default', 'bot')
-    const { call } = await faceForTest({ authenticate: (token) => (token === 'good' ? bot : undefined) })
+    const { call, tokenOf } = await faceForTest()
+    const good = await tokenOf('bot')
     const as = (token: string) => call('/api/v1/nodes', { headers: { authorization: `Bearer ${token}` } })
     expect((await as('bad')).json).toMatchObject({ code: 401, reason: 'Unauthorized' })
-    expect((await as('good')).json.message).toContain('User "system:serviceaccount:default:bot" cannot list')
+    expect((await as(good)).json.message).toContain('User "system:serviceaccount:default:bot" cannot list')
     expect((await call('/api/v1/nodes')).status).toBe(200)
   })
 })

@@ -7,6 +7,8 @@ import type { UserInfo } from '../user-info.ts'
 export interface ServedApi {
   readonly catalogue: ResourceCatalogue
   readonly authorizer: Pick<RbacAuthorizer, 'isAllowed'>
+  /** Whose token this is. */
+  authenticate(token: string): UserInfo | undefined
   as(user: UserInfo): EmbeddedApi
 }
 

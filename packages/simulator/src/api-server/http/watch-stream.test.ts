@@ -2,7 +2,15 @@ import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
 import { configMaps } from '@cofferdam/kubernetes/api/resources.ts'
 import type { WatchEvent } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { describe, expect, it } from 'vitest'
+import type { EmbeddedApi } from '../embedded-api.ts'
+import type { ServedApi } from './served-api.ts'
 import { configMapNamed, configMapsPath, faceForTest, podNamed, podsPath } from './testing/face.ts'
+
+/** The server, with this API for every user. */
+function served(server: ServedApi, api: EmbeddedApi): ServedApi {
+  const { catalogue, authorizer } = server
+  return { catalogue, authorizer, authenticate: (token) => server.authenticate(token), as: () => api }
+}
 
 const table = 'application/json;as=Table;v=v1;g=meta.k8s.io'
 
@@ -119,7 +127,7 @@ describe('a watch over HTTP', () => {
       watch: failing,
     })
     const { face } = await faceForTest({
-      server: { catalogue: server.catalogue, authorizer: server.authorizer, as: () => broken },
+      server: served(server, broken),
     })
     const watch = await openWatch(`${face.url}${configMapsPath}?watch=true`)
     expect(await watch.next()).toMatchObject({ type: 'ADDED' })
@@ -141,7 +149,7 @@ describe('a watch over HTTP', () => {
         },
       })
       void faceForTest({
-        server: { catalogue: server.catalogue, authorizer: server.authorizer, as: () => spied },
+        server: served(server, spied),
       }).then(async ({ face }) => {
         const watch = await openWatch(`${face.url}${configMapsPath}?watch=true`)
         watch.leave()

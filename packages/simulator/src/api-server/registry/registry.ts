@@ -2,6 +2,7 @@ import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
+import type { ServiceAccountTokens } from '../access/service-account-tokens.ts'
 import type { Admission, AdmissionRequest } from '../admission/admission.ts'
 import type { AnswerNotes } from '../embedded-api.ts'
 import type { ResourceCatalogue, ResourceDefinition } from '../resource-definition.ts'
@@ -15,6 +16,7 @@ export interface Registry {
   readonly clock: Clock
   readonly random: Random
   readonly catalogue: ResourceCatalogue
+  readonly tokens: ServiceAccountTokens
   /** Kinds about which the server itself has something to say when they are written. */
   readonly customResources: {
     completed(definition: ResourceDefinition, next: KubeObject): KubeObject

@@ -1,3 +1,4 @@
+import { serviceAccounts } from '@cofferdam/kubernetes/api/resources.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import { onTestFinished } from 'vitest'
@@ -42,7 +43,15 @@ export async function faceForTest(options: Partial<HttpFaceOptions> = {}) {
     const isJson = (response.headers.get('content-type') ?? '').startsWith('application/json') && text !== ''
     return { status: response.status, headers: response.headers, text, json: isJson ? JSON.parse(text) : undefined }
   }
-  return { server, face, call, api: server.as(clusterAdmin) }
+  const api = server.as(clusterAdmin)
+  /** A new account in `default`, and a token for it. */
+  const tokenOf = async (name: string): Promise<string> => {
+    const metadata = { name, namespace: 'default' }
+    await api.create(serviceAccounts, { apiVersion: 'v1', kind: 'ServiceAccount', metadata })
+    const { status } = await api.createSubresource(serviceAccounts, metadata, 'token', {})
+    return (status as { readonly token: string }).token
+  }
+  return { server, face, call, api, tokenOf }
 }
 
 export function podNamed(name: string, rest: { labels?: Record<string, string>; nodeName?: string } = {}) {
