@@ -181,7 +181,7 @@ export const plantedAccidents = {
       ...realParts,
       decideDisruption: decideOn((seen) =>
         seen.limits.known
-          ? { ...seen, limits: known(seen.limits.value.map((limit) => ({ ...limit, open: [] }))) }
+          ? { ...seen, limits: known(seen.limits.value.map((limit) => ({ ...limit, open: new Set<string>() }))) }
           : seen,
       ),
     },

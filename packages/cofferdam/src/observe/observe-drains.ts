@@ -12,17 +12,17 @@ import { indexLimitsSeen } from '../capabilities/drain-lock/observe/limits.ts'
 import { observeDisruption } from '../capabilities/drain-lock/observe/observe.ts'
 import { isOverInstanceManager } from '../capabilities/longhorn-drain/domain/budget-object.ts'
 import { createLonghornJudge } from '../capabilities/longhorn-drain/domain/judge.ts'
+import type { LonghornSnapshot } from '../capabilities/longhorn-drain/domain/snapshot.ts'
 import { longhornStorageFacts, unknownLonghornStorage } from '../capabilities/longhorn-drain/domain/storage-facts.ts'
-import { readLonghorn } from '../capabilities/longhorn-drain/observe/read-longhorn.ts'
-import type { LonghornView } from '../capabilities/longhorn-drain/view/longhorn-view.ts'
-import { budgetKey } from '../ledger/rules/keys.ts'
+import { readLonghornSnapshot } from '../capabilities/longhorn-drain/observe/read-longhorn.ts'
 import { createLedgerStore } from '../ledger/store/ledger-store.ts'
 import { noteDefaults } from '../ledger/store/observe-settings.ts'
 import { isExchangedBudget } from '../shared/exchanged-budget.ts'
+import { groupedBy } from '../shared/grouped-by.ts'
 import { policyName } from '../shared/kinds/disruption-policy.ts'
 import type { NodeDisruption } from '../shared/kinds/node-disruption.ts'
 import type { BudgetReference } from '../shared/object-references.ts'
-import { known, unknown } from '../shared/observed.ts'
+import { known, type Observed, unknown } from '../shared/observed.ts'
 import { once } from '../shared/once.ts'
 import type { StorageFacts } from '../shared/storage-facts.ts'
 import type { Reader } from './reader.ts'
@@ -51,7 +51,10 @@ export async function observeDrains(requests: readonly NodeDisruption[], read: R
   await informers.settled()
   // Without these nothing can be said of any node.
   if (![nodeView, pods, budgets].every(({ synced }) => synced)) throw new ApiError('Forbidden', notSeen.join('; '))
-  const [storage, longhorn] = await Promise.all([readStorage(read, [...plainBudgets.list()]), readLonghorn(read)])
+  const [storage, longhorn] = await Promise.all([
+    readStorage(read, [...plainBudgets.list()]),
+    readLonghornSnapshot(read),
+  ])
   const cephFacts = indexRecordedStorage(storage, [...osdPods.list()])
   const longhornFacts = longhornFactsOf(longhorn)
   const policy = policies.synced
@@ -74,18 +77,20 @@ export async function observeDrains(requests: readonly NodeDisruption[], read: R
   }
   const snapshots: DisruptionSnapshot[] = []
   for (const request of requests) snapshots.push(await observeDisruption(ports, request, { isFresh: false, signal }))
-  const byStorage = new Set([...plainBudgets.list()].filter(isStorageBudget).map(keyOfBudget))
-  return { snapshots, isByStorage: (budget) => byStorage.has(budgetKey(budget)) }
+  const byStorage = groupedBy(
+    [...plainBudgets.list()].filter(isStorageBudget),
+    ({ metadata }) => metadata.namespace ?? '',
+  )
+  const names = new Map(
+    [...byStorage].map(([at, budgets]) => [at, new Set(budgets.map(({ metadata }) => metadata.name))]),
+  )
+  return { snapshots, isByStorage: ({ namespace, name }) => names.get(namespace)?.has(name) === true }
 }
 
 /** Budgets that Cofferdam or another operator opens and closes as storage allows. */
 function isStorageBudget(budget: PodDisruptionBudget): boolean {
   const isOurs = budget.metadata.labels?.['app.kubernetes.io/managed-by'] === 'cofferdam'
   return isOurs || isExchangedBudget(budget) || isOverInstanceManager(budget)
-}
-
-function keyOfBudget({ metadata: { namespace = '', name } }: PodDisruptionBudget): string {
-  return budgetKey({ namespace, name })
 }
 
 function getFrom(view: WatchView<Node>) {
@@ -96,15 +101,14 @@ function getFrom(view: WatchView<Node>) {
   }
 }
 
-function longhornFactsOf(longhorn: LonghornView | undefined): (node: string) => StorageFacts[] {
+function longhornFactsOf(longhorn: Observed<LonghornSnapshot> | undefined): (node: string) => StorageFacts[] {
   if (longhorn === undefined) return () => []
-  const { snapshot, unknownWhy } = longhorn
-  if (unknownWhy !== undefined) return (node) => [unknownLonghornStorage(node, unknownWhy)]
+  if (!longhorn.known) return (node) => [unknownLonghornStorage(node, longhorn.why)]
+  const snapshot = longhorn.value
   const withData = new Set([
     ...snapshot.replicas.map(({ node }) => node),
     ...snapshot.instanceManagers.filter(({ engines }) => engines.length > 0).map(({ node }) => node),
   ])
   const judge = createLonghornJudge()
-  return (node) =>
-    withData.has(node) ? [longhornStorageFacts({ snapshot, node, heldSinceMs: undefined, decide: judge.decide })] : []
+  return (node) => (withData.has(node) ? [longhornStorageFacts({ snapshot, node, heldSinceMs: undefined, judge })] : [])
 }

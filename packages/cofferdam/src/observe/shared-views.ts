@@ -1,3 +1,4 @@
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { type NodeClaim, nodeClaims } from '@cofferdam/kubernetes/api/kinds/karpenter.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
@@ -9,14 +10,24 @@ import { type ClaimView, parseClaim } from '../capabilities/autoscalers/domain/p
 import { parseMarkedNode } from '../capabilities/autoscalers/domain/snapshot.ts'
 import { parseDrainedNode } from '../capabilities/drain-detection/domain/snapshot.ts'
 import { parseCountedNode } from '../capabilities/drain-lock/observe/limits.ts'
-import { parseHoldableBudget, parseHostedPod, parseHostNode } from '../capabilities/drain-lock/observe/objects.ts'
-import { parseGuardedDisruption, parseGuardedNode, parseGuardedPod } from '../eviction-guard/guarded-objects.ts'
+import {
+  type HostedPod,
+  parseHoldableBudget,
+  parseHostedPod,
+  parseHostNode,
+} from '../capabilities/drain-lock/observe/objects.ts'
+import {
+  type GuardedPod,
+  parseGuardedDisruption,
+  parseGuardedNode,
+  parseGuardedPod,
+} from '../eviction-guard/guarded-objects.ts'
 import { parseLedger } from '../ledger/rules/parse-ledger.ts'
 import { disruptionLedgers } from '../shared/kinds/disruption-ledger.ts'
 import { disruptionPolicies } from '../shared/kinds/disruption-policy.ts'
 import { nodeDisruptions } from '../shared/kinds/node-disruption.ts'
 import { once } from '../shared/once.ts'
-import { parsePodOnNode } from '../shared/pod-on-node.ts'
+import { type PodOnNode, parsePodOnNode } from '../shared/pod-on-node.ts'
 
 export type SharedViews = ReturnType<typeof openSharedViews>
 
@@ -49,7 +60,7 @@ export function openSharedViews({ informers, log }: { readonly informers: Inform
     pods: once(() =>
       informers.open('pods', {
         type: pods,
-        project: (pod) => ({ ...parsePodOnNode(pod), ...parseGuardedPod(pod), ...parseHostedPod(pod) }),
+        project: parseSharedPod,
         indexes: {
           node: (pod) => [pod.nodeName],
           ceph: ({ namespace, labels }) => (labels['app']?.startsWith('rook-ceph-') ? [namespace] : []),
@@ -89,6 +100,13 @@ export function openSharedViews({ informers, log }: { readonly informers: Inform
     policies: optional('disruptionpolicies', { type: disruptionPolicies, project: (policy) => policy }),
     parsedLedger: optional('disruptionledgers/parsed', { type: disruptionLedgers, project: parseLedger }),
   }
+}
+
+/** There are so many that their fields are not gathered by chance: what the others have beside those of a drain is named. */
+function parseSharedPod(pod: Pod): PodOnNode & GuardedPod & HostedPod {
+  const { mustLeave, isEvicted } = parsePodOnNode(pod)
+  const { isCounted } = parseGuardedPod(pod)
+  return { ...parseHostedPod(pod), mustLeave, isEvicted, isCounted }
 }
 
 /** With its resourceVersion, which every write of it needs; so it also changes with its status, which is left out. */

@@ -71,5 +71,6 @@ export function conditionOf(
   object: { readonly status?: { readonly conditions?: readonly Condition[] } },
   type: string,
 ): Condition | undefined {
-  return object.status?.conditions?.find((condition) => condition.type === type)
+  for (const condition of object.status?.conditions ?? []) if (condition.type === type) return condition
+  return undefined
 }

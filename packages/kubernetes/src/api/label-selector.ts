@@ -14,7 +14,8 @@ export type Labels = Readonly<Record<string, string>>
 
 export function isSelected(selector: LabelSelector, labels: Labels = {}): boolean {
   for (const key in selector.matchLabels) if (labels[key] !== selector.matchLabels[key]) return false
-  return (selector.matchExpressions ?? []).every((requirement) => meets(requirement, labels))
+  const { matchExpressions } = selector
+  return matchExpressions === undefined || matchExpressions.every((requirement) => meets(requirement, labels))
 }
 
 function meets({ key, operator, values = [] }: LabelSelectorRequirement, labels: Labels): boolean {

@@ -1,9 +1,8 @@
 import { ApiError, hasReason } from '../api/api-error.ts'
 import type { KubeObject } from '../api/kube-object.ts'
-import { keyOf, keyText, type ObjectKey, type ResourceType } from '../api/resource-type.ts'
+import { keyText, type ObjectKey, type ResourceType } from '../api/resource-type.ts'
 import type { KubeApi } from '../client/kube-api.ts'
 import type { Clock } from '../runtime/clock.ts'
-import { CacheContents } from './cache-contents.ts'
 import type {
   InformerOptions,
   Informers,
@@ -11,6 +10,7 @@ import type {
   OptionalView,
   ScopedInformerOptions,
 } from './informers.ts'
+import { ListedContents } from './listed-contents.ts'
 import type { WatchView } from './watch-view.ts'
 
 export interface ListInformersPorts {
@@ -135,7 +135,7 @@ interface ListedViewOptions<T extends KubeObject, V>
 
 class ListedView<T extends KubeObject, V> implements OptionalView<V> {
   readonly #options: ListedViewOptions<T, V>
-  readonly #contents: CacheContents<V>
+  readonly #contents: ListedContents<T, V>
   readonly #pending = new Set<Promise<unknown>>()
   readonly #namespaces = new Set<string>()
   readonly #refusals = new Map<string, ApiError>()
@@ -144,7 +144,7 @@ class ListedView<T extends KubeObject, V> implements OptionalView<V> {
 
   constructor(options: ListedViewOptions<T, V>) {
     this.#options = options
-    this.#contents = new CacheContents<V>(options.indexes ?? {})
+    this.#contents = new ListedContents(options.project ?? ((item) => item as unknown as V), options.indexes ?? {})
   }
 
   expect(namespace: string | undefined, list: Promise<Listed<T>>): void {
@@ -173,7 +173,7 @@ class ListedView<T extends KubeObject, V> implements OptionalView<V> {
 
   get(key: ObjectKey): V | undefined {
     this.#requireNamespace(key.namespace ?? '')
-    return this.#contents.entries.get(keyText(key))?.value
+    return this.#contents.get(keyText(key))
   }
 
   list(): readonly V[] {
@@ -202,12 +202,7 @@ class ListedView<T extends KubeObject, V> implements OptionalView<V> {
     if (listed.result === 'absent') this.#options.onAbsent?.()
     if (listed.result !== 'read') return
     this.#isServed = true
-    const { project } = this.#options
-    for (const item of listed.items) {
-      const { uid = '', resourceVersion = '' } = item.metadata
-      const value = project === undefined ? (item as unknown as V) : project(item)
-      this.#contents.put(keyText(keyOf(item)), { value, uid, resourceVersion })
-    }
+    this.#contents.add(listed.items)
   }
 
   #requireNamespace(namespace: string): void {

@@ -55,19 +55,14 @@ export function awayUnasked({ key, away }: LimitFacts, { entries }: Ledger): rea
 /** The same, and nodes that a request holds without a place of this limit. */
 function withoutPlace(facts: LimitFacts, { ledger, request }: DisruptionView): readonly Uncounted[] {
   const placed = holdersOf(facts.key, ledger.entries)
-  const found: Uncounted[] = [...awayUnasked(facts, ledger)]
-  const held = new Map(
-    ledger.entries
-      .filter((entry) => entry.key.startsWith(nodeKey('')) && !placed.has(entry.requestId))
-      .filter(({ requestId }) => requestId !== request.id)
-      .map((entry) => [entry.key, entry.holder]),
-  )
-  if (held.size === 0) return found
-  for (const name of facts.open) {
-    const holder = held.get(nodeKey(name))
-    if (holder !== undefined) found.push({ name, isReady: true, holder })
+  const found: readonly Uncounted[] = awayUnasked(facts, ledger)
+  const held = new Map<string, string>()
+  for (const { key, requestId, holder } of ledger.entries) {
+    if (!key.startsWith(nodeKey('')) || placed.has(requestId) || requestId === request.id) continue
+    const name = key.slice(nodeKey('').length)
+    if (name !== request.nodeName && facts.open.has(name)) held.set(name, holder)
   }
-  return found
+  return [...found, ...[...held].map(([name, holder]): Uncounted => ({ name, isReady: true, holder }))]
 }
 
 function holdersOf(key: string, entries: Ledger['entries']): ReadonlySet<string> {

@@ -81,8 +81,8 @@ describe('which limits count a node', () => {
   })
 })
 
-const controlPlane: LimitFacts = { key: 'limit/control-plane', most: 1, away: [], open: [], etcdSpares: 1 }
-const workers: LimitFacts = { key: 'limit/workers', most: 2, away: [], open: [] }
+const controlPlane: LimitFacts = { key: 'limit/control-plane', most: 1, away: [], open: new Set(), etcdSpares: 1 }
+const workers: LimitFacts = { key: 'limit/workers', most: 2, away: [], open: new Set() }
 const nodeB = { name: 'node-b', isReady: true }
 const glass = { by: 'eve', reason: 'fire', untilMs: nowMs + minutes(5) }
 const heldByOther = (key: string) =>
@@ -126,7 +126,7 @@ const rows: Record<string, { given: Scenario; then: ReturnType<typeof inWords> }
   },
   'a node that a request holds without a place takes one though no copy shows its cordon: two would be away beside a limit of one':
     {
-      given: { ...limits({ ...workers, most: 1, open: ['node-b'] }), ledger: heldByOther('node/node-b') },
+      given: { ...limits({ ...workers, most: 1, open: new Set(['node-b']) }), ledger: heldByOther('node/node-b') },
       then: {
         reason: 'MaintenanceLimit',
         phase: 'Waiting',
@@ -135,7 +135,7 @@ const rows: Record<string, { given: Scenario; then: ReturnType<typeof inWords> }
       },
     },
   'a node that a request holds with a place is not counted twice': {
-    given: { ...limits({ ...workers, open: ['node-b'] }), ledger: bothHeldByOther },
+    given: { ...limits({ ...workers, open: new Set(['node-b']) }), ledger: bothHeldByOther },
     then: { reason: 'LocksAsked', phase: 'Waiting', steps: ['take node/node-a, limit/workers'] },
   },
   'a node outside the limit that a request holds takes no place of it': {

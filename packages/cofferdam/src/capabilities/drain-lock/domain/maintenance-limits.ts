@@ -32,8 +32,8 @@ export interface LimitFacts {
   readonly key: string
   readonly most: number
   readonly away: readonly AwayNode[]
-  /** Names of the other nodes that it counts, as far as nothing is seen to be done to them. */
-  readonly open: readonly string[]
+  /** Names of all nodes that it counts, as far as nothing is seen to be done to them. */
+  readonly open: ReadonlySet<string>
   /** Of the control plane: how many of its nodes etcd can spare when all run. */
   readonly etcdSpares?: number
 }
@@ -58,11 +58,11 @@ export function indexLimits(
   { limits, controlPlaneMost }: MaintenancePolicy,
 ): (nodeName: string) => readonly LimitFacts[] {
   const byName = new Map(nodes.map((node) => [node.name, node]))
-  const members = othersAmong(nodes.filter(isControlPlane))
+  const members = countNodes(nodes.filter(isControlPlane))
   const groups = limits.map(({ selector, per }) => {
     const counted = nodes.filter(({ labels }) => isSelected(selector, labels))
     const byValue = groupedBy(counted, ({ labels }) => (per === undefined ? '' : (labels[per] ?? '')))
-    return new Map([...byValue].map(([value, group]) => [value, othersAmong(group)]))
+    return new Map([...byValue].map(([value, group]) => [value, countNodes(group)]))
   })
   return (nodeName) => {
     const node = byName.get(nodeName)
@@ -76,7 +76,7 @@ export function indexLimits(
     for (const [at, { name, selector, per, most }] of limits.entries()) {
       if (!isSelected(selector, node.labels)) continue
       const value: string | undefined = per === undefined ? undefined : (node.labels[per] ?? '')
-      const group = groups[at]?.get(value ?? '') ?? othersAmong([])
+      const group = groups[at]?.get(value ?? '') ?? countNodes([])
       facts.push({
         key: limitKey(value === undefined ? name : `${name}/${value}`),
         most: 'nodes' in most ? most.nodes : Math.max(1, Math.floor((most.percent * group.count) / 100)),
@@ -87,15 +87,16 @@ export function indexLimits(
   }
 }
 
-function othersAmong(counted: readonly CountedNode[]) {
+/** Every node that is asked about is handed the same lists, unless it is away itself. */
+function countNodes(counted: readonly CountedNode[]) {
   const isAway = ({ isReady, isClosed }: CountedNode) => !isReady || isClosed
   const away = counted.filter(isAway).map(({ name, isReady }): AwayNode => ({ name, isReady }))
-  const open = counted.filter((each) => !isAway(each)).map(({ name }) => name)
+  const open = new Set(counted.filter((each) => !isAway(each)).map(({ name }) => name))
   return {
     count: counted.length,
     beside: (nodeName: string): Pick<LimitFacts, 'away' | 'open'> => ({
-      away: away.filter(({ name }) => name !== nodeName),
-      open: open.filter((name) => name !== nodeName),
+      away: open.has(nodeName) ? away : away.filter(({ name }) => name !== nodeName),
+      open,
     }),
   }
 }

@@ -27,13 +27,17 @@ export function lossesOf(pod: Pod): readonly PodLoss[] {
   const { phase } = pod.status ?? {}
   const isMirror = pod.metadata.annotations?.['kubernetes.io/config.mirror'] !== undefined
   const controller = controllerOf(pod)
-  if (phase === 'Succeeded' || phase === 'Failed' || isMirror || controller?.kind === 'DaemonSet') return []
+  if (phase === 'Succeeded' || phase === 'Failed' || isMirror || controller?.kind === 'DaemonSet') return none
   const hasEmptyDir = pod.spec.volumes?.some(({ emptyDir }) => emptyDir !== undefined) === true
+  if (controller !== undefined && !hasEmptyDir) return none
   return [
     ...(controller === undefined ? ['force' as const] : []),
     ...(hasEmptyDir ? ['deleteEmptyDirData' as const] : []),
   ]
 }
+
+/** The same for all of the many pods that lose nothing. */
+const none: readonly PodLoss[] = []
 
 /** What of it the request has not agreed to. */
 export function unaskedLosses(

@@ -23,8 +23,9 @@ export interface HostedPod extends Omit<PodFacts, 'budgetUids'> {
 
 export function parseHostedPod(pod: Pod): HostedPod {
   const { name, namespace = '', uid = '', labels = {}, annotations = {}, deletionTimestamp } = pod.metadata
-  const responders = ownResponders(pod.spec.evictionResponders ?? [])
-  return {
+  const { evictionResponders } = pod.spec
+  const responders = evictionResponders === undefined ? [] : ownResponders(evictionResponders)
+  const hosted: HostedPod = {
     namespace,
     name,
     uid,
@@ -33,10 +34,14 @@ export function parseHostedPod(pod: Pod): HostedPod {
     kind: kindOf(pod),
     isReady: conditionOf(pod, 'Ready')?.status === 'True',
     isLeaving: deletionTimestamp !== undefined,
-    ...(deletionTimestamp === undefined ? {} : { leaving: leavingOf(pod, deletionTimestamp) }),
     wantsToStay: annotations[skipDrainAnnotation] === 'true',
     toleratesMs: toleratedMs(pod.spec.tolerations ?? []),
     losses: lossesOf(pod),
+  }
+  if (deletionTimestamp === undefined && responders.length === 0) return hosted
+  return {
+    ...hosted,
+    ...(deletionTimestamp === undefined ? {} : { leaving: leavingOf(pod, deletionTimestamp) }),
     ...(responders.length === 0 ? {} : { responders }),
   }
 }
@@ -60,6 +65,7 @@ const absences = ['node.kubernetes.io/not-ready', 'node.kubernetes.io/unreachabl
 
 /** How long a pod outlives its node being away. As the API server's own controller reckons, the first match counts. */
 function toleratedMs(tolerations: readonly Toleration[]): number {
+  if (tolerations.length === 0) return 0
   const each = absences.map((key) => {
     const match = tolerations.find((toleration) => doesTolerate(toleration, key))
     if (match === undefined) return 0

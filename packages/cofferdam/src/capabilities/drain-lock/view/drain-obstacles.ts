@@ -52,7 +52,7 @@ const lossWords: Record<PodLoss, (pods: string, isOne: boolean) => string> = {
 }
 
 function lostPods(snapshot: DisruptionSnapshot): readonly LastingObstacle[] {
-  const { leaves } = podPlanOf(snapshot)
+  const leaves = podPlanOf(snapshot).leaves.filter(({ losses }) => losses.length > 0)
   return (Object.keys(lossFlags) as PodLoss[]).flatMap((loss): LastingObstacle[] => {
     const pods = leaves.filter((pod) => unaskedLosses(pod, snapshot.request).includes(loss))
     const [first] = pods
@@ -105,7 +105,7 @@ export function findForeseenWedges(
   const tight = snapshot.budgets.flatMap((budget): LastingObstacle[] => {
     const pods = leaves.filter((pod) => budgetsOf(pod, [budget]).length > 0).length
     const room = roomOf(budget)
-    if (isByStorage(budget) || room === 0 || pods <= room) return []
+    if (room === 0 || pods <= room || isByStorage(budget)) return []
     const why = `${budgetKey(budget)} lets ${room} of its ${pods} pods on ${node} be away at a time: each next one leaves when the one before it is ready elsewhere. Check that other nodes can run them.`
     return [{ object: budgetKey(budget), reason: 'BudgetExhausted', why }]
   })

@@ -3,7 +3,13 @@ import { nodeKey } from '../../../ledger/rules/keys.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import { listText } from '../../../shared/list-text.ts'
 import type { Observed } from '../../../shared/observed.ts'
-import { type CountedNode, type LimitFacts, limitsOver, type MaintenancePolicy } from '../domain/maintenance-limits.ts'
+import {
+  type CountedNode,
+  indexLimits,
+  type LimitFacts,
+  limitsOver,
+  type MaintenancePolicy,
+} from '../domain/maintenance-limits.ts'
 
 /** What is seen of the limits on nodes in maintenance. */
 export interface LimitView {
@@ -49,8 +55,9 @@ export function summarizeLimits(view: LimitView): LimitSummary | undefined {
   const { policy, nodes } = view
   if (!policy.known) return { limits: [], problem: policy.why }
   const byKey = new Map<string, LimitAnswer>()
+  const limitsOf = indexLimits(nodes, policy.value)
   for (const { name } of nodes) {
-    for (const facts of limitsOver(name, nodes, policy.value)) {
+    for (const facts of limitsOf(name)) {
       if (!byKey.has(facts.key)) byKey.set(facts.key, limitAnswer(view, withNode(facts, nodes, name)))
     }
   }

@@ -1,10 +1,10 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { BudgetReference } from '../../../shared/object-references.ts'
+import { decideDisruption } from '../domain/decide.ts'
 import { isAppLocked } from '../domain/judge-budget-hold.ts'
 import type { DisruptionSnapshot } from '../domain/snapshot.ts'
 import { findForeseenWedges, findLastingObstacles, type LastingObstacle } from './drain-obstacles.ts'
 import { estimateDrain, type PastDrain } from './estimate-drain.ts'
-import { planDisruption } from './plan-disruption.ts'
 import { partClaim, planWaves, type WavePlace } from './plan-waves.ts'
 import { type WaveNeeds, waveNeedsOf } from './waves/wave-needs.ts'
 
@@ -93,7 +93,7 @@ function hasBegun({ request: { record } }: DisruptionSnapshot): boolean {
 
 /** What keeps the node from going at this moment, in the words of the operator. */
 function waitsOf(snapshot: DisruptionSnapshot): readonly WaitingNode[] {
-  return planDisruption(snapshot).blockedBy.map(({ object, reason, holder, wayOut }) => {
+  return decideDisruption(snapshot).blockedBy.map(({ object, reason, holder, wayOut }) => {
     const until = lockEndOf(snapshot, object, reason)
     const why = `${object}, held by ${holder}. ${wayOut}`
     return { node: snapshot.request.nodeName, object, reason, why, ...(until === undefined ? {} : { until }) }

@@ -62,7 +62,11 @@ it('a judge that sees one change after the other answers as one that sees everyt
       expect(judge.decide(seen)).toEqual(decideLonghornDrain(seen))
       for (const [at, pick] of picks.entries()) {
         seen = withOnePart(seen, worlds[at % worlds.length] as LonghornSnapshot, pick)
-        expect(judge.decide(seen)).toEqual(decideLonghornDrain(seen))
+        const fresh = decideLonghornDrain(seen)
+        for (const { name } of seen.nodes) {
+          expect(judge.decideNode(seen, name)).toEqual(fresh.nodes.find(({ node }) => node === name))
+        }
+        expect(judge.decide(seen)).toEqual(fresh)
       }
     }),
     { numRuns: runsOf(300) },

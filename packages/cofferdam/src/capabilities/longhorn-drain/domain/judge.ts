@@ -22,6 +22,8 @@ interface Place {
 export interface LonghornJudge {
   /** The same answer as from nothing; where elements of the lists are the objects of the last time it is quick. */
   decide(snapshot: LonghornSnapshot): LonghornDecision
+  /** Of the same decision, the answer about one node. A question about many nodes need not have all the rest each time. */
+  decideNode(snapshot: LonghornSnapshot, node: string): NodeAnswer | undefined
 }
 
 /**
@@ -46,11 +48,20 @@ export function createLonghornJudge(): LonghornJudge {
 
   return {
     decide(snapshot) {
-      const touched = index.update(snapshot)
-      if (touched.isEverything) judgeEverything(snapshot)
-      else judgeTouched(touched)
+      takeOver(snapshot)
       return assemble()
     },
+    decideNode(snapshot, node) {
+      takeOver(snapshot)
+      const [answer] = places.get(node)?.nodes ?? []
+      return answer === undefined ? undefined : explainPlaces(index, answer)
+    },
+  }
+
+  function takeOver(snapshot: LonghornSnapshot): void {
+    const touched = index.update(snapshot)
+    if (touched.isEverything) judgeEverything(snapshot)
+    else judgeTouched(touched)
   }
 
   function judgeEverything(snapshot: LonghornSnapshot): void {

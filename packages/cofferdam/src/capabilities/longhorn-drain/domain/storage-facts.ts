@@ -4,7 +4,8 @@ import { known, unknown } from '../../../shared/observed.ts'
 import type { StorageFacts, StorageHold } from '../../../shared/storage-facts.ts'
 import { holdNameOf } from './budget-object.ts'
 import { isBound } from './bytes-left.ts'
-import type { LonghornDecision, NodeAnswer, ReplicaBlocker } from './decision.ts'
+import type { NodeAnswer, ReplicaBlocker } from './decision.ts'
+import type { LonghornJudge } from './judge.ts'
 import { policyFor, ruleOf } from './policy.ts'
 import { isUnused } from './protection.ts'
 import { isSeenClosed, withCordon } from './seen-closing.ts'
@@ -22,7 +23,7 @@ export interface LonghornStorageQuestion {
   /** Since when the key has been held for the node; undefined when it is not, or nobody knows. */
   readonly heldSinceMs: number | undefined
   /** As for a drain, so that both come to the same. */
-  readonly decide: (snapshot: LonghornSnapshot) => LonghornDecision
+  readonly judge: LonghornJudge
 }
 
 /** Whether Longhorn has anything on the node that the node's absence could do harm to. */
@@ -43,12 +44,11 @@ export function hasLonghornData({ replicas, instanceManagers }: LonghornSnapshot
  * Fails closed: a copy on the node that cannot be read makes both unknown.
  */
 export function longhornStorageFacts(question: LonghornStorageQuestion): StorageFacts {
-  const { snapshot, node, decide } = question
+  const { snapshot, node, judge } = question
   const leaving = asLeaving(snapshot, node)
-  const decision = decide(leaving)
-  const answer = answerOf(decision, node)
-  const budgets = budgetsOnceLeaving(leaving, decision, node)
-  const later = budgets === leaving.budgets ? answer : answerOf(decide({ ...leaving, budgets }), node)
+  const answer = judge.decideNode(leaving, node)
+  const budgets = budgetsOnceLeaving(leaving, node, judge)
+  const later = budgets === leaving.budgets ? answer : judge.decideNode({ ...leaving, budgets }, node)
   const awaited = awaitedCopies(question)
   return {
     key: longhornStorageKey,
@@ -73,20 +73,15 @@ function asLeaving(snapshot: LonghornSnapshot, name: string): LonghornSnapshot {
   return { ...snapshot, nodes }
 }
 
-function answerOf({ nodes }: LonghornDecision, node: string): NodeAnswer | undefined {
-  return nodes.find((each) => each.node === node)
-}
-
 /** Budgets of other nodes are created when this one is cordoned, where we make them, and where only what is needed has one. */
-function budgetsOnceLeaving(
-  { settings, budgets }: LonghornSnapshot,
-  decision: LonghornDecision,
-  node: string,
-): ReadonlySet<string> {
+function budgetsOnceLeaving(leaving: LonghornSnapshot, node: string, judge: LonghornJudge): ReadonlySet<string> {
+  const { settings, budgets } = leaving
   if (settings.mode !== 'hold' && !settings.isAutoscaled) return budgets
-  const made = decision.budgets.filter(
-    (answer) => answer.wanted === 'present' && answer.node !== node && !budgets.has(answer.instanceManager),
-  )
+  const made = judge
+    .decide(leaving)
+    .budgets.filter(
+      (answer) => answer.wanted === 'present' && answer.node !== node && !budgets.has(answer.instanceManager),
+    )
   return made.length === 0 ? budgets : new Set([...budgets, ...made.map(({ instanceManager }) => instanceManager)])
 }
 
@@ -114,7 +109,7 @@ const lastingReasons: ReadonlySet<string> = new Set([
 /** Whether it would hold the node however long one waits. What holds only while it runs may stop when its pods leave. */
 function isLasting(snapshot: LonghornSnapshot, node: string, { reason, volume: name }: ReplicaBlocker): boolean {
   if (!lastingReasons.has(reason)) return false
-  const volume = snapshot.volumes.find((each) => each.name === name)
+  const volume = volumesByName(snapshot).get(name)
   const intent = snapshot.nodes.find((each) => each.name === node)?.intent
   return ruleOf({ setting: policyFor(snapshot.settings, intent), volume }) !== 'last-unless-stopped'
 }
@@ -159,6 +154,14 @@ function replicasOn({ replicas }: LonghornSnapshot, node: string): readonly Repl
   return byNode.get(node) ?? []
 }
 
+const namedVolumes = new WeakMap<object, ReadonlyMap<string, VolumeView>>()
+
+function volumesByName({ volumes }: LonghornSnapshot): ReadonlyMap<string, VolumeView> {
+  const byName = namedVolumes.get(volumes) ?? new Map(volumes.map((volume) => [volume.name, volume]))
+  namedVolumes.set(volumes, byName)
+  return byName
+}
+
 /** By how much the clocks of machines may differ. */
 const skewMs = 60_000
 
@@ -171,7 +174,7 @@ function awaitedCopies({ snapshot, node, heldSinceMs }: LonghornStorageQuestion)
     (replica) => replica.isActive && !replica.isBeingDeleted && (replica.failedAt !== '' || isUnused(replica)),
   )
   if (candidates.length === 0) return candidates
-  const volumes = new Map(snapshot.volumes.map((volume) => [volume.name, volume]))
+  const volumes = volumesByName(snapshot)
   const isGone = (snapshot.nodes.find(({ name }) => name === node)?.kubernetes ?? 'absent') === 'absent'
   return candidates.filter((replica) => {
     const volume = volumes.get(replica.volume)

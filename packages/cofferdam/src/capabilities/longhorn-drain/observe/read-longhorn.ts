@@ -1,7 +1,10 @@
 import { longhornNodes, longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { type Attendance, attendanceOf } from '../../../shared/attendance.ts'
+import { known, type Observed } from '../../../shared/observed.ts'
 import type { ReadPorts } from '../../ports.ts'
+import { asDecided } from '../domain/as-decided.ts'
 import { parseLonghorn } from '../domain/parse-longhorn.ts'
+import type { LonghornSnapshot } from '../domain/snapshot.ts'
 import { type LonghornView, viewLonghorn } from '../view/longhorn-view.ts'
 import { viewSeveralLonghorns } from '../view/several-longhorns.ts'
 import { type LonghornViews, observeLonghorn, unreadViews } from './observe.ts'
@@ -16,14 +19,29 @@ export interface LonghornReadPorts extends ReadPorts, Pick<LonghornViewPorts, 'v
  * several namespaces none but that; what could not be read, or judged, is noted.
  */
 export async function readLonghorn(read: LonghornReadPorts): Promise<LonghornView | undefined> {
-  const { informers, clock, notSeen } = read
+  const views = await readViews(read)
+  if (views === undefined) return undefined
+  const { clock, notSeen } = read
+  return viewOfLonghorn(views, { clock, notSeen, attendance: async () => attendanceOf(await read.operator()) })
+}
+
+/** The same without a decision, for those who ask about one node after the other. */
+export async function readLonghornSnapshot(read: LonghornReadPorts): Promise<Observed<LonghornSnapshot> | undefined> {
+  const views = await readViews(read)
+  if (views === undefined) return undefined
+  const found = seeLonghorn(views, read)
+  return found?.known === true ? known(asDecided(found.value)) : found
+}
+
+async function readViews(read: LonghornReadPorts): Promise<LonghornViews | undefined> {
+  const { informers } = read
   const nodes = informers.openOptional('longhorn/nodes', { type: longhornNodes })
   const settings = informers.openOptional('longhorn/settings', { type: longhornSettings })
   await informers.settled()
   if ([...nodes.list(), ...settings.list()].length === 0) return undefined
   const views = openLonghornViews(read)
   await informers.settled()
-  return viewOfLonghorn(views, { clock, notSeen, attendance: async () => attendanceOf(await read.operator()) })
+  return views
 }
 
 /** What the drain policy makes of what these views have. Undefined where there is no Longhorn, or not all of it can be read. */
@@ -35,13 +53,22 @@ export async function viewOfLonghorn(
     attendance,
   }: Pick<LonghornReadPorts, 'clock' | 'notSeen'> & { readonly attendance: () => Promise<Attendance> },
 ): Promise<LonghornView | undefined> {
+  const found = seeLonghorn(views, { clock, notSeen })
+  if (found === undefined) return undefined
+  if (!found.known) return viewSeveralLonghorns(found.why, clock.now())
+  const snapshot = found.value
+  return viewLonghorn(snapshot, snapshot.settings.mode === 'observe' ? {} : await attendance())
+}
+
+function seeLonghorn(
+  views: LonghornViews,
+  { clock, notSeen }: Pick<LonghornReadPorts, 'clock' | 'notSeen'>,
+): Observed<LonghornSnapshot> | undefined {
   if (unreadViews(views).length > 0) return undefined
   const found = observeLonghorn(views, clock.now())
   if (!found.known) {
     if (!notSeen.includes(found.why)) notSeen.push(found.why)
-    return viewSeveralLonghorns(found.why, clock.now())
+    return found
   }
-  if (found.value.nodes.length === 0) return undefined
-  const snapshot = parseLonghorn(found.value)
-  return viewLonghorn(snapshot, snapshot.settings.mode === 'observe' ? {} : await attendance())
+  return found.value.nodes.length === 0 ? undefined : known(parseLonghorn(found.value))
 }

@@ -42,7 +42,7 @@ export function createLonghornStorageFacts({ clock, views, ledgers }: LonghornSt
       const snapshot = parse(found.value)
       const concerned = 'node' in about ? names.filter((node) => hasLonghornData(snapshot, node)) : names
       const facts = concerned.map((node) =>
-        longhornStorageFacts({ snapshot, node, heldSinceMs: heldSince(node), decide: (seen) => judge.decide(seen) }),
+        longhornStorageFacts({ snapshot, node, heldSinceMs: heldSince(node), judge }),
       )
       return 'node' in about ? facts : together(facts)
     },
