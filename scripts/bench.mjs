@@ -2,6 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync } from 'node:fs'
 import { bundle } from './bundle.mjs'
+import { findChromium } from './find-chromium.mjs'
 
 const known = existsSync('bench') ? readdirSync('bench').filter((file) => file.endsWith('.ts')) : []
 const names = known.map((file) => file.slice(0, -'.ts'.length)).sort()
@@ -18,9 +19,12 @@ await bundle({
   outdir: 'dist/bench',
   sourcemap: 'linked',
 })
+// Only the page needs a browser, and says so where there is none.
+const chromium = chosen.includes('page') ? findChromium() : undefined
+const env = chromium === undefined ? process.env : { ...process.env, CHROMIUM: chromium }
 const failed = chosen.filter((name) => {
   console.log(`\nnpm run bench -- ${name}\n`)
-  return spawnSync(process.execPath, ['--expose-gc', `dist/bench/${name}.js`], { stdio: 'inherit' }).status !== 0
+  return spawnSync(process.execPath, ['--expose-gc', `dist/bench/${name}.js`], { stdio: 'inherit', env }).status !== 0
 })
 if (failed.length > 0) {
   console.error(`\nFailed: ${failed.join(', ')}`)

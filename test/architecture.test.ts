@@ -134,6 +134,8 @@ describe('one decision', () => {
       'capabilities/kured/domain/kured-lock.ts',
       // Writes it.
       'capabilities/node-cordon.ts',
+      // Writes it, as kubectl cordon does.
+      'cli/demo/actions/offer-actions.ts',
       // Writes it, as kubectl uncordon does.
       'cli/drain/end-drains.ts',
       'shared/closed-node.ts',

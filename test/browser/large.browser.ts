@@ -1,28 +1,20 @@
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
-import type { Browser, CDPSession, Page } from 'playwright-core'
+import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { accessibilityFaults, openPage, overflow, showIn, startBrowser, windows } from './browser.ts'
 import { type LargeCluster, nameOf, openLargeCluster } from './large-cluster.ts'
+import { countPageCost, type PageCost } from './page-cost.ts'
 import { keepPictures } from './screenshot.ts'
 
 let cluster: LargeCluster
 let browser: Browser
 let page: Page
-let session: CDPSession
-let received = 0
+let cost: PageCost
 
 beforeAll(async () => {
   ;[cluster, browser] = await Promise.all([openLargeCluster(), startBrowser()])
   page = await openPage(browser, 'about:blank')
-  session = await page.context().newCDPSession(page)
-  await session.send('Network.enable')
-  await session.send('Performance.enable')
-  session.on('Network.dataReceived', ({ encodedDataLength }) => {
-    received += encodedDataLength
-  })
-  session.on('Network.loadingFinished', ({ encodedDataLength }) => {
-    received += encodedDataLength
-  })
+  cost = await countPageCost(page)
 })
 
 afterAll(async () => {
@@ -30,20 +22,14 @@ afterAll(async () => {
   await cluster?.stop()
 })
 
-/** Milliseconds that the page has spent on its script, and on layout and style. */
-async function spentMs(): Promise<{ script: number; drawing: number }> {
-  const { metrics } = await session.send('Performance.getMetrics')
-  const of = (wanted: string) => 1_000 * (metrics.find(({ name }) => name === wanted)?.value ?? 0)
-  return { script: of('ScriptDuration'), drawing: of('LayoutDuration') + of('RecalcStyleDuration') }
-}
-
 const slowMachine = 3
 
 describe.sequential('1,000 nodes with 10,000 OSDs', () => {
   it('are shown in 300 KB and a tenth of a second of script', async () => {
     await page.goto(cluster.url)
     await page.locator('.headline').waitFor()
-    const { script, drawing } = await spentMs()
+    const { script, drawing } = await cost.spentMs()
+    const received = cost.receivedBytes()
     console.log(
       `first view: ${Math.round(received / 1_000)} KB, ${Math.round(script)} ms script, ${Math.round(drawing)} ms layout`,
     )
@@ -80,7 +66,7 @@ describe.sequential('1,000 nodes with 10,000 OSDs', () => {
   })
 
   it('change in less time than a frame takes', async () => {
-    const before = await spentMs()
+    const before = await cost.spentMs()
     const changes = 10
     for (let at = 0; at < changes; at += 1) {
       const body = { spec: { unschedulable: true } }
@@ -90,7 +76,7 @@ describe.sequential('1,000 nodes with 10,000 OSDs', () => {
         .first()
         .waitFor()
     }
-    const after = await spentMs()
+    const after = await cost.spentMs()
     const script = (after.script - before.script) / changes
     const drawing = (after.drawing - before.drawing) / changes
     console.log(`one change: ${script.toFixed(1)} ms script, ${drawing.toFixed(1)} ms layout`)

@@ -47,8 +47,8 @@ function Page() {
             <Overview model={shown} />
             <CephPanels clusters={(facts.ceph ?? []).filter(isCephTroubled)} />
             <OsdUpdatePanels models={updates.value} />
+            <PlanPanel />
           </div>
-          <PlanPanel />
           <ZoneMap model={shown} />
           <div class="under-way">
             <DrainsPanel drains={openDrains(facts.drains)} locks={locks.value} />

@@ -139,6 +139,7 @@ describe('the actions of a demo', () => {
 describe('a page that is no demo', () => {
   it('has no such route at all', async () => {
     expect((await send(readOnly, '/api/actions?object=node/n1')).code).toBe(404)
+    expect((await send(readOnly, '/api/plan')).code).toBe(404)
     const sent = { method: 'POST', headers: honest(readOnly), body: cordon }
     expect(await send(readOnly, '/api/actions', sent)).toEqual({
       code: 405,

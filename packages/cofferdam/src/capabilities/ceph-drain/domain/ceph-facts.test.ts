@@ -91,15 +91,15 @@ describe('in words', () => {
     },
     'on a bucket of an administrator, who would wait for Cofferdam to remove it': {
       given: { isClusterWide: false, buckets: ['a', 'b'], osds: [] },
-      then: 'a: set by Cofferdam; b: set by somebody else, Cofferdam leaves it',
+      then: 'a: set by Cofferdam; b: set by another user, Cofferdam leaves it',
     },
     'for the whole cluster, which Cofferdam never does': {
       given: { isClusterWide: true, buckets: [], osds: [] },
-      then: 'whole cluster: set by somebody else, Cofferdam leaves it',
+      then: 'whole cluster: set by another user, Cofferdam leaves it',
     },
     'on OSDs that are updated, and on one of an administrator': {
       given: { isClusterWide: false, buckets: [], osds: [1, 2, 7] },
-      then: 'osd 1, 2: set by Cofferdam; osd 7: set by somebody else, Cofferdam leaves it',
+      then: 'osd 1, 2: set by Cofferdam; osd 7: set by another user, Cofferdam leaves it',
     },
   }
   it.each(Object.entries(flags))('noout %s', (_sentence, { given, then }) => {

@@ -22,7 +22,7 @@ export interface OwnNoout {
 
 /** Where noout is set, and whether Cofferdam set it. What is not on record as set by Cofferdam, Cofferdam leaves alone. */
 export function nooutText({ noout }: CephFacts, own: OwnNoout): string {
-  const byUs = (isOurs: boolean) => (isOurs ? 'set by Cofferdam' : 'set by somebody else, Cofferdam leaves it')
+  const byUs = (isOurs: boolean) => (isOurs ? 'set by Cofferdam' : 'set by another user, Cofferdam leaves it')
   const groups = [
     ...(noout.isClusterWide ? [`whole cluster: ${byUs(false)}`] : []),
     ...split(noout.buckets, own.buckets).map(({ names, isOurs }) => `${listText(names)}: ${byUs(isOurs)}`),

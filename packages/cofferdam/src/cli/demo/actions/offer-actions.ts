@@ -4,6 +4,7 @@ import { type CephCluster, cephClusters } from '@cofferdam/kubernetes/api/kinds/
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { deployments, nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { appLockAnnotation } from '../../../shared/app-lock-annotation.ts'
+import { isClosedToPods } from '../../../shared/closed-node.ts'
 import { nextImage } from '../suggest-osd-update.ts'
 import { annotateStep, type DemoAction } from './demo-action.ts'
 
@@ -28,13 +29,12 @@ export function offerForNode(
   const { name } = node.metadata
   const key = { name }
   const isOff = node.metadata.annotations?.[power] === 'off'
-  const isCordoned = node.spec?.unschedulable === true
   const release = ['uncordon', name, '--no-wait']
   const drain = ['drain', name, '--no-wait']
   const [broken] = osds.filter(isBroken)
   const [whole] = osds.filter((osd) => !isBroken(osd))
   const actions: Omit<DemoAction, 'about'>[] = [
-    ...(isCordoned || hasRequest
+    ...(isClosedToPods(node) || hasRequest
       ? [{ id: 'uncordon', label: 'Uncordon', commands: [line(calledAs, release)], steps: [run(release)] }]
       : [
           {
