@@ -1,4 +1,5 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
+import { askServer } from './ask-server.ts'
 import { PaintedText, plainText } from './painted-text.tsx'
 import { closeObject, openObject } from './route.ts'
 
@@ -21,7 +22,7 @@ export function ExplanationPanel() {
     const ending = new AbortController()
     const ask = async () => {
       try {
-        const response = await fetch(`/api/explain?object=${encodeURIComponent(object)}`, { signal: ending.signal })
+        const response = await askServer(`/api/explain?object=${encodeURIComponent(object)}`, ending.signal)
         const said = response.ok ? await response.json() : { code: 1, text: await response.text() }
         if (!ending.signal.aborted) setAnswer({ of: object, ...said })
       } catch {

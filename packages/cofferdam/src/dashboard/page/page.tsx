@@ -15,6 +15,7 @@ import { LonghornPanel } from './longhorn-panel.tsx'
 import { OsdUpdatePanels } from './osd-update-panel.tsx'
 import { Overview } from './overview.tsx'
 import { PodDetail } from './pod-detail.tsx'
+import { SignIn } from './sign-in.tsx'
 import { TopBar } from './top-bar.tsx'
 import { ZoneMap } from './zone-map.tsx'
 
@@ -34,7 +35,9 @@ function Page() {
   return (
     <>
       <TopBar />
-      {facts === undefined || shown === undefined ? (
+      {connection.value === 'signed-out' ? (
+        <SignIn />
+      ) : facts === undefined || shown === undefined ? (
         <main class="waiting" aria-busy="true">
           <p>
             {connection.value === 'connecting' ? 'Reading the cluster…' : 'The server does not answer. Trying again…'}
@@ -62,7 +65,7 @@ function Page() {
         <p>This page is read-only. Times are those of the cluster.</p>
       </footer>
       <PodDetail />
-      <ExplanationPanel />
+      {connection.value === 'signed-out' ? null : <ExplanationPanel />}
     </>
   )
 }
