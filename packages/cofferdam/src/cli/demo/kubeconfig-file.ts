@@ -14,14 +14,25 @@ export interface KubeconfigFile {
   remove(): Promise<void>
 }
 
+interface Credentials {
+  /** By which the server is known, in PEM. */
+  readonly certificateAuthority?: string
+  /** By which the server knows its user. */
+  readonly token?: string
+}
+
 /**
  * Writes a kubeconfig for the embedded cluster.
  *
  * Fails closed: a file that some other program or person wrote is never overwritten.
  */
-export async function writeKubeconfig(path: string, server: string): Promise<KubeconfigFile> {
+export async function writeKubeconfig(
+  path: string,
+  server: string,
+  credentials: Credentials = {},
+): Promise<KubeconfigFile> {
   const file = resolve(path)
-  const text = kubeconfigText(server)
+  const text = kubeconfigText(server, credentials)
   const before = await readIfThere(file)
   if (before !== undefined && !before.startsWith(marker)) {
     throw new CofferdamError('USAGE', `${path} is there already and was not written by a demo; it stays as it is`, {
@@ -43,12 +54,16 @@ export async function writeKubeconfig(path: string, server: string): Promise<Kub
   }
 }
 
-function kubeconfigText(server: string): string {
+function kubeconfigText(server: string, { certificateAuthority, token }: Credentials): string {
+  const trust =
+    certificateAuthority === undefined
+      ? {}
+      : { 'certificate-authority-data': Buffer.from(certificateAuthority).toString('base64') }
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: contextName, cluster: { server } }],
-    users: [{ name: contextName, user: {} }],
+    clusters: [{ name: contextName, cluster: { server, ...trust } }],
+    users: [{ name: contextName, user: token === undefined ? {} : { token } }],
     contexts: [{ name: contextName, context: { cluster: contextName, user: contextName, namespace: 'default' } }],
     'current-context': contextName,
   }

@@ -25,6 +25,7 @@ import { startOperator } from '../../operator/operator.ts'
 import { type CephTrust, trustsAlone } from '../../shared/ceph-trust/named-clusters.ts'
 import { createExplainForPage } from '../dashboard/explain-for-page.ts'
 import { rehearsalFor } from '../observe/observe-guards.ts'
+import { createDemoCertificate } from './demo-certificate.ts'
 import { installOperator } from './install-operator.ts'
 import { writeKubeconfig } from './kubeconfig-file.ts'
 
@@ -76,8 +77,10 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     endings.push(() => server.stop())
 
     let ceph: RunningCeph | undefined
+    const { tls, certificateAuthority } = createDemoCertificate(clock.now())
     const face = await startHttpFace({
       server,
+      tls,
       clock,
       port: options.kubePort,
       portFlag: '--kube-port',
@@ -104,7 +107,10 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
           })
     if (dashboard !== undefined) endings.push(() => dashboard.close())
 
-    const kubeconfig = await writeKubeconfig(options.kubeconfigPath, face.url)
+    const kubeconfig = await writeKubeconfig(options.kubeconfigPath, face.secureUrl ?? face.url, {
+      certificateAuthority,
+      token: server.adminToken,
+    })
     endings.push(() => kubeconfig.remove())
 
     const world = startWorld({ api, clock, random, kubelet: kubeletPace(description) })
