@@ -127,6 +127,7 @@ drive() {
   manifests
   look_around
   step "creates a namespace" "namespace/$ns created" kubectl create namespace "$ns"
+  act_as_account "$ns"
   write_and_read "$ns"
   own_fields "$ns"
   custom_kinds "$ns"
@@ -146,7 +147,26 @@ look_around() {
   refused "auth can-i answers no to a stranger" '^no' kubectl auth can-i delete nodes --as=stranger
   refused "a stranger may not list nodes" 'Forbidden.*User "stranger" cannot list resource "nodes"' \
     kubectl get nodes --as=stranger
+  refused "a token that is not known is refused, and is not the administrator" 'Unauthorized|logged in' \
+    kubectl --token=odd get nodes
   refused "a kind nobody serves is not found" "doesn't have a resource type" kubectl get nosuchthings
+}
+
+act_as_account() {
+  local ns=$1 token
+  step "a service account is created" 'serviceaccount/robot created' kubectl -n "$ns" create serviceaccount robot
+  token=$(kubectl -n "$ns" create token robot --duration=10m)
+  refused "its token has no rights of its own" 'system:serviceaccount:.*:robot.* cannot list resource "pods"' \
+    kubectl --token="$token" -n "$ns" get pods
+  refused "auth can-i says so too" '^no' kubectl --token="$token" -n "$ns" auth can-i list pods
+  step "a binding gives it some" 'rolebinding.*robot created' \
+    kubectl -n "$ns" create rolebinding robot --clusterrole=view --serviceaccount="$ns:robot"
+  step "with them its token may read" 'No resources|NAME' kubectl --token="$token" -n "$ns" get pods
+  step "auth can-i --list shows them" '^pods +' kubectl --token="$token" -n "$ns" auth can-i --list
+  refused "it may not read elsewhere" 'cannot list resource "pods" in API group "" in the namespace "kube-system"' \
+    kubectl --token="$token" -n kube-system get pods
+  refused "it may not act as the administrator" 'cannot impersonate resource "users"' \
+    kubectl --token="$token" -n "$ns" get pods --as=admin --as-group=system:masters
 }
 
 write_and_read() {

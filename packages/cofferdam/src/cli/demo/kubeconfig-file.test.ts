@@ -22,6 +22,15 @@ describe('the kubeconfig of a demo', () => {
     expect(statSync(path).mode & 0o777).toBe(0o600)
   })
 
+  it('carries a token over HTTPS: without one kubectl asks for a password, and over plain HTTP it drops every token', async () => {
+    const credentials = { certificateAuthority: 'pem', token: 'admin' }
+    const { path } = await writeKubeconfig(join(home, 'kubeconfig'), 'https://127.0.0.1:7443', credentials)
+    const config = new KubeConfig()
+    config.loadFromFile(path)
+    expect(config.getCurrentUser()?.token).toBe('admin')
+    expect(config.getCurrentCluster()?.caData).toBe(Buffer.from('pem').toString('base64'))
+  })
+
   it('goes with the folders that were made for it', async () => {
     const file = await writeKubeconfig(join(home, 'deep/er/kubeconfig'), server)
     await file.remove()

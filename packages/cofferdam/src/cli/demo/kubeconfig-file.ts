@@ -16,6 +16,13 @@ export interface KubeconfigFile {
   remove(): Promise<void>
 }
 
+interface Credentials {
+  /** By which the server is known, in PEM. */
+  readonly certificateAuthority?: string
+  /** By which the server knows its user. */
+  readonly token?: string
+}
+
 /**
  * Writes a kubeconfig for the embedded cluster.
  *
@@ -25,7 +32,7 @@ export interface KubeconfigFile {
 export async function writeKubeconfig(
   path: string,
   server: string,
-  { mayChoose = false }: { readonly mayChoose?: boolean } = {},
+  { mayChoose = false, ...credentials }: Credentials & { readonly mayChoose?: boolean } = {},
 ): Promise<KubeconfigFile> {
   for (let count = 1; ; ) {
     const tried = count === 1 ? path : `${path}-${count}`
@@ -33,7 +40,8 @@ export async function writeKubeconfig(
     const before = await readIfThere(file)
     const owner = before === undefined ? undefined : await observeOwner(before, server)
     if (owner === undefined) {
-      const written = await writeInPlaceOf(before, file, { path: tried, text: kubeconfigText(server) })
+      const text = kubeconfigText(server, credentials)
+      const written = await writeInPlaceOf(before, file, { path: tried, text })
       if (written !== undefined) return written
     } else if (mayChoose) count += 1
     else {
@@ -94,12 +102,16 @@ function isListening(server: string): Promise<boolean> {
   })
 }
 
-function kubeconfigText(server: string): string {
+function kubeconfigText(server: string, { certificateAuthority, token }: Credentials): string {
+  const trust =
+    certificateAuthority === undefined
+      ? {}
+      : { 'certificate-authority-data': Buffer.from(certificateAuthority).toString('base64') }
   const config = {
     apiVersion: 'v1',
     kind: 'Config',
-    clusters: [{ name: contextName, cluster: { server } }],
-    users: [{ name: contextName, user: {} }],
+    clusters: [{ name: contextName, cluster: { server, ...trust } }],
+    users: [{ name: contextName, user: token === undefined ? {} : { token } }],
     contexts: [{ name: contextName, context: { cluster: contextName, user: contextName, namespace: 'default' } }],
     'current-context': contextName,
   }

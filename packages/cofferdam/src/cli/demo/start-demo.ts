@@ -28,6 +28,7 @@ import { createExplainForPage } from '../dashboard/explain-for-page.ts'
 import { createPlanForPage } from '../dashboard/plan-for-page.ts'
 import { rehearseNodes } from '../observe/rehearse-nodes.ts'
 import { createPageActions } from './actions/create-page-actions.ts'
+import { createDemoCertificate } from './demo-certificate.ts'
 import { listenOn, type PortChoice } from './free-port.ts'
 import { installOperator } from './install-operator.ts'
 import { writeKubeconfig } from './kubeconfig-file.ts'
@@ -87,9 +88,11 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
     endings.push(() => server.stop())
 
     let ceph: RunningCeph | undefined
+    const { tls, certificateAuthority } = createDemoCertificate(clock.now())
     const face = await listenOn(options.kubePort, (port) =>
       startHttpFace({
         server,
+        tls,
         clock,
         port,
         portFlag: '--kube-port',
@@ -126,8 +129,10 @@ export async function startDemo(options: DemoOptions): Promise<Demo> {
           )
     if (dashboard !== undefined) endings.push(() => dashboard.close())
 
-    const kubeconfig = await writeKubeconfig(options.kubeconfigPath, face.url, {
+    const kubeconfig = await writeKubeconfig(options.kubeconfigPath, face.secureUrl ?? face.url, {
       mayChoose: options.mayChooseKubeconfig === true,
+      certificateAuthority,
+      token: server.adminToken,
     })
     endings.push(() => kubeconfig.remove())
 

@@ -30,7 +30,7 @@ describe('the flags of the page', () => {
   }
 
   it.each(['0.0.0.0', '::', '10.0.0.7', 'node-1', '127.evil.example'])(
-    'plain HTTP on %s is refused, as tokens could be read on the way',
+    'plain HTTP on %s is refused, as tokens could be read on the network',
     (dashboardHost) => {
       expect(() => dashboardPlace({ ...plain, dashboardHost })).toThrow(/plain HTTP/)
     },

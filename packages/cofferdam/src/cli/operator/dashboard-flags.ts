@@ -19,7 +19,7 @@ export function configureDashboard(command: Command): void {
     .option('--dashboard-host <address>', 'where it listens; beyond this machine it needs --dashboard-tls', '127.0.0.1')
     .option('--dashboard-port <number>', 'on which port; 0 takes any free one', parsePort, dashboardPort)
     .option('--dashboard-tls <folder>', 'serve HTTPS with tls.crt and tls.key of this folder')
-    .option('--dashboard-plain-http', 'serve plain HTTP beyond this machine: tokens can be read on the way')
+    .option('--dashboard-plain-http', 'serve plain HTTP beyond this machine: tokens can be read on the network')
     .option('--dashboard-api-tokens', 'take tokens for the API server too, such as those of an OpenID provider')
 }
 
@@ -43,7 +43,7 @@ export function dashboardPlace(flags: DashboardFlags): DashboardPlace | undefine
   if (tlsFolder === undefined && !isLoopback(host) && flags.dashboardPlainHttp !== true) {
     throw new CofferdamError(
       'USAGE',
-      `the page would be served on ${host} in plain HTTP, with tokens that can be read on the way`,
+      `the page would be served on ${host} in plain HTTP, with tokens that can be read on the network`,
       {
         facts: { host },
         hint: 'Name a folder with tls.crt and tls.key in --dashboard-tls, or leave out --dashboard-host and use kubectl port-forward. Where something else encrypts in front of it: --dashboard-plain-http.',

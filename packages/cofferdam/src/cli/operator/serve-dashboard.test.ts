@@ -3,27 +3,17 @@ import { request } from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
-import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
-import { nodes, serviceAccounts } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { quietLog } from '@cofferdam/kubernetes/runtime/log.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
-import { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
-import { typeOfObject } from '@cofferdam/simulator/api-server/type-of-object.ts'
-import { clusterAdmin } from '@cofferdam/simulator/api-server/user-info.ts'
 import { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
 import { changedApi } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { buildPartAccess } from '../../deploy/access-manifests.ts'
-import { buildDashboardViewer } from '../../deploy/dashboard-manifests.ts'
 import { createCertificateAuthority, issueServerCertificate } from '../../eviction-guard/self-signed-certificate.ts'
-import { permissionsOf } from '../../operator/controller-names.ts'
-import { installOperator } from '../demo/install-operator.ts'
 import type { DashboardPlace } from './dashboard-flags.ts'
 import { keepServing, serveDashboard } from './serve-dashboard.ts'
+import { clusterWithViewers } from './testing/cluster-with-viewers.ts'
 
-const namespace = 'default'
-const audience = 'cofferdam-dashboard'
 const onThisMachine: DashboardPlace = { host: '127.0.0.1', port: 0, tlsFolder: undefined, takesApiTokens: false }
 
 let folder: string
@@ -33,33 +23,10 @@ beforeAll(() => {
 })
 afterAll(() => rmSync(folder, { recursive: true }))
 
-/** The operator's account with the rights of deploy/ and deploy/dashboard, and two people with accounts: ann may see the page, bob may not. */
 async function cluster() {
-  const clock = new VirtualClock()
-  const server = new ApiServer({ clock, random: seededRandom(1) })
-  server.start()
-  onTestFinished(() => server.stop())
-  const admin = server.as(clusterAdmin)
-  const operator = await installOperator(server)
-  const viewer = {
-    apiVersion: 'rbac.authorization.k8s.io/v1',
-    kind: 'ClusterRoleBinding',
-    metadata: { name: 'viewers' },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'cofferdam-dashboard-viewer' },
-    subjects: [{ kind: 'ServiceAccount', name: 'ann', namespace }],
-  }
-  const parts = [...buildPartAccess('dashboard', permissionsOf), ...buildDashboardViewer(), viewer]
-  const account = (name: string) => ({ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace } })
-  for (const object of [...parts, account('ann'), account('bob')] as unknown as KubeObject[]) {
-    await admin.create(typeOfObject(server.catalogue, object) as typeof nodes, object)
-  }
-  await admin.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'worker-a1' } })
-  const tokenOf = async (name: string, audiences: readonly string[] = [audience]) => {
-    const spec = { audiences, expirationSeconds: 600 }
-    const { status } = await admin.createSubresource(serviceAccounts, { namespace, name }, 'token', { spec })
-    return (status as { readonly token: string }).token
-  }
-  return { clock, admin, operator, tokenOf }
+  const opened = await clusterWithViewers(new VirtualClock())
+  onTestFinished(opened.stop)
+  return opened
 }
 
 async function served({

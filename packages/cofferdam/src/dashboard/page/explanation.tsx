@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from 'preact/hooks'
 import { ActionButtons } from './action-buttons.tsx'
+import { askServer } from './ask-server.ts'
 import { PaintedText, plainText } from './painted-text.tsx'
 import { closeObject, isPlanOpen, openObject } from './route.ts'
 
@@ -22,7 +23,7 @@ export function ExplanationPanel() {
     const ending = new AbortController()
     const ask = async () => {
       try {
-        const response = await fetch(`/api/explain?object=${encodeURIComponent(object)}`, { signal: ending.signal })
+        const response = await askServer(`/api/explain?object=${encodeURIComponent(object)}`, ending.signal)
         const said = response.ok ? await response.json() : { code: 1, text: await response.text() }
         if (!ending.signal.aborted) setAnswer({ of: object, ...said })
       } catch {

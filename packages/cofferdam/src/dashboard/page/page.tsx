@@ -16,6 +16,7 @@ import { OsdUpdatePanels } from './osd-update-panel.tsx'
 import { Overview } from './overview.tsx'
 import { PlanPanel } from './plan-panel.tsx'
 import { PodDetail } from './pod-detail.tsx'
+import { SignIn } from './sign-in.tsx'
 import { TopBar } from './top-bar.tsx'
 import { ZoneMap } from './zone-map.tsx'
 
@@ -35,7 +36,9 @@ function Page() {
   return (
     <>
       <TopBar />
-      {facts === undefined || shown === undefined ? (
+      {connection.value === 'signed-out' ? (
+        <SignIn />
+      ) : facts === undefined || shown === undefined ? (
         <main class="waiting" aria-busy="true">
           <p>
             {connection.value === 'connecting' ? 'Reading the cluster…' : 'The server does not answer. Trying again…'}
@@ -69,7 +72,7 @@ function Page() {
         </p>
       </footer>
       <PodDetail />
-      <ExplanationPanel />
+      {connection.value === 'signed-out' ? null : <ExplanationPanel />}
     </>
   )
 }

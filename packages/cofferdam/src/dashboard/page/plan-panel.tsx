@@ -2,6 +2,7 @@ import { computed, signal } from '@preact/signals'
 import { useEffect } from 'preact/hooks'
 import { estimateText, sameSaid, wavesText } from '../../capabilities/drain-lock/view/plan-words.ts'
 import type { PlanForPage } from '../server/dashboard-server.ts'
+import { askServer } from './ask-server.ts'
 import { addressOf, closeObject, isPlanOpen } from './route.ts'
 
 type Plan = Awaited<ReturnType<PlanForPage>>
@@ -15,16 +16,16 @@ export const inWave = computed<ReadonlySet<string>>(
   () => new Set(isPlanOpen.value ? (plan.value?.waves[step.value] ?? []) : []),
 )
 
-async function compute(): Promise<void> {
+async function compute(ending: AbortSignal): Promise<void> {
   plan.value = undefined
   problem.value = ''
   step.value = 0
   try {
-    const response = await fetch('/api/plan')
+    const response = await askServer('/api/plan', ending)
     if (response.ok) plan.value = (await response.json()) as Plan
     else problem.value = (await response.text()).trim()
   } catch {
-    problem.value = 'The server does not answer.'
+    if (!ending.aborted) problem.value = 'The server does not answer.'
   }
 }
 
@@ -32,7 +33,10 @@ async function compute(): Promise<void> {
 export function PlanPanel() {
   const isOpen = isPlanOpen.value
   useEffect(() => {
-    if (isOpen) void compute()
+    if (!isOpen) return
+    const ending = new AbortController()
+    void compute(ending.signal)
+    return () => ending.abort()
   }, [isOpen])
   if (!isOpen) return null
   return (

@@ -4,6 +4,7 @@ const connectionWords = {
   connecting: 'Connecting',
   live: 'Live',
   reconnecting: 'Reconnecting',
+  'signed-out': 'Signed out',
 }
 
 export function TopBar() {

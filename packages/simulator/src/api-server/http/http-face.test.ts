@@ -185,14 +185,17 @@ describe('the port', () => {
   })
 })
 
-it('with a certificate the face speaks TLS', async () => {
+it('with a certificate the face speaks TLS, and plain HTTP on the same port', async () => {
   const validity = { notBeforeMs: realClock.now() - 60_000, notAfterMs: realClock.now() + 3_600_000 }
   const authority = createCertificateAuthority({ commonName: 'test authority', ...validity })
   const issued = issueServerCertificate({ authority, commonName: 'face', hosts: ['127.0.0.1'], ...validity })
   const { face } = await faceForTest({ tls: { cert: issued.certificatePem, key: issued.privateKeyPem } })
   const agent = new Agent({ connect: { ca: authority.certificatePem } })
-  const { statusCode, body } = await request(`${face.url}/livez`, { dispatcher: agent })
-  expect([face.url.startsWith('https://'), statusCode, await body.text()]).toEqual([true, 200, 'ok'])
+  expect(face.secureUrl).toBe(`https://127.0.0.1:${face.port}`)
+  for (const url of [face.secureUrl, face.url]) {
+    const { statusCode, body } = await request(`${url}/livez`, { dispatcher: agent })
+    expect([url, statusCode, await body.text()]).toEqual([url, 200, 'ok'])
+  }
   await agent.close()
 })
 

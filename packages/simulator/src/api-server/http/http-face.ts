@@ -1,6 +1,6 @@
-import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http'
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http'
 import { createServer as createTlsServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Server } from 'node:net'
 import type { Duplex } from 'node:stream'
 import type { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
@@ -12,6 +12,7 @@ import { type Exchange, parseTarget } from './exchange.ts'
 import { answerExec, type Exec } from './exec-route.ts'
 import { identify, refuseBrowsers } from './identity.ts'
 import { metaRoutes } from './meta-routes.ts'
+import { onOnePort } from './one-port.ts'
 import { parseResourcePath } from './resource-path.ts'
 import { answerResource } from './resource-routes.ts'
 import { defaultVersion, type ServedApi, type ServerVersion } from './served-api.ts'
@@ -32,6 +33,7 @@ export interface HttpFaceOptions {
   readonly portFlag?: string
   readonly version?: ServerVersion
   readonly maxBodyBytes?: number
+  /** With it, the port answers HTTPS beside HTTP. Clients such as kubectl send no token without. */
   readonly tls?: { readonly key: string; readonly cert: string }
   readonly isReady?: () => boolean
   /** What answers `pods/exec`. Without it no stream is opened. */
@@ -42,6 +44,8 @@ export interface HttpFaceOptions {
 
 export interface HttpFace {
   readonly url: string
+  /** The same port over HTTPS, where it has a certificate. */
+  readonly secureUrl?: string
   readonly port: number
   /** Ends watches and connections; resolves when the port is free. */
   close(): Promise<void>
@@ -53,18 +57,21 @@ export async function startHttpFace(options: HttpFaceOptions): Promise<HttpFace>
   const open = new Set<AbortController>()
   const respond = responder(options, open, () => `${host}:${portOf(server)}`)
   const listener: RequestListener = (request, response) => void respond(request, response)
-  const server = options.tls
-    ? createTlsServer({ ...options.tls, ...connectionLimits }, listener)
-    : createServer(connectionLimits, listener)
-  server.on('clientError', answerGarbage)
+  const plain = createServer(connectionLimits, listener)
+  const secure = options.tls && createTlsServer({ ...options.tls, ...connectionLimits }, listener)
   const streams = new Set<Duplex>()
-  if (options.exec !== undefined) server.on('upgrade', upgrader(options, options.exec, streams))
+  for (const each of secure === undefined ? [plain] : [plain, secure]) {
+    each.on('clientError', answerGarbage)
+    if (options.exec !== undefined) each.on('upgrade', upgrader(options, options.exec, streams))
+  }
+  const server = secure === undefined ? plain : onOnePort(plain, secure)
   await listen(server, options.port, host, options.portFlag)
   const port = portOf(server)
   const shownHost = host.includes(':') ? `[${host}]` : host
   let isClosing = false
   return {
-    url: `${options.tls ? 'https' : 'http'}://${shownHost}:${port}`,
+    url: `http://${shownHost}:${port}`,
+    ...(secure === undefined ? {} : { secureUrl: `https://${shownHost}:${port}` }),
     port,
     async close() {
       if (isClosing) return
