@@ -26,11 +26,11 @@ import { createVersionCommand } from './version/version.ts'
 /** Every command, in the order in which help lists them. */
 export function createCommands(places: Parameters<typeof createDemoCommand>[0]): (CliCommand | CommandGroup)[] {
   const ports = { connect, clock: realClock, random: realRandom, requester: () => localRequester(process.env) }
-  return [
+  const commands: (CliCommand | CommandGroup)[] = [
     createAdoptCommand(ports),
     createCompletionCommand(),
     createDashboardCommand({ ...ports, pageDirectory: places.pageDirectory }),
-    createDemoCommand(places),
+    createDemoCommand({ ...places, commands: () => commands }),
     createDoctorCommand(ports),
     createDrainCommand(ports),
     createExplainCommand(ports),
@@ -46,6 +46,7 @@ export function createCommands(places: Parameters<typeof createDemoCommand>[0]):
     createUnlockCommand(ports),
     createVersionCommand(ports),
   ]
+  return commands
 }
 
 const openCeph: Parameters<typeof createPlanCommand>[0]['openCeph'] = ({ api, connection }, flags) => {
