@@ -4,15 +4,18 @@ import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import type { TourPlaces } from './tour-places.ts'
 import type { ChangeStep, Chapter, CommandStep } from './tour-step.ts'
 
-/** The capabilities one after the other. Each chapter leaves the cluster as healthy as it found it. */
+/**
+ * The capabilities one after the other. Each chapter leaves the cluster as healthy as it found it, but for the last: the new machine has
+ * a name that the CephCluster does not list.
+ */
 export const chapters: readonly ((places: TourPlaces) => Chapter)[] = [
   beginWithStatus,
   drainOneZone,
   obeyTheLock,
   moveTheLastCopy,
-  fenceTheDead,
   updateTheOsds,
   planAllNodes,
+  fenceTheDead,
 ]
 
 function beginWithStatus(): Chapter {
