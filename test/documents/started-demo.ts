@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 const root = resolve(import.meta.dirname, '../..')
-const readyWithinMs = 120_000
+const readyWithinMs = 240_000
 
 export interface StartedDemo {
   /** The folder of a reader: what the build left, and nothing that others use. */

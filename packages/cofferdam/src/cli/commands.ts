@@ -1,3 +1,4 @@
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { realRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import { createLog } from '../operator/log.ts'
@@ -24,13 +25,16 @@ import { createSupportBundleCommand } from './support-bundle/support-bundle.ts'
 import { createVersionCommand } from './version/version.ts'
 
 /** Every command, in the order in which help lists them. */
-export function createCommands(places: Parameters<typeof createDemoCommand>[0]): (CliCommand | CommandGroup)[] {
-  const ports = { connect, clock: realClock, random: realRandom, requester: () => localRequester(process.env) }
-  return [
+export function createCommands(
+  places: Parameters<typeof createDemoCommand>[0],
+  clock: Clock = realClock,
+): (CliCommand | CommandGroup)[] {
+  const ports = { connect, clock, random: realRandom, requester: () => localRequester(process.env) }
+  const commands: (CliCommand | CommandGroup)[] = [
     createAdoptCommand(ports),
     createCompletionCommand(),
     createDashboardCommand({ ...ports, pageDirectory: places.pageDirectory }),
-    createDemoCommand(places),
+    createDemoCommand({ ...places, commands: () => commands }),
     createDoctorCommand(ports),
     createDrainCommand(ports),
     createExplainCommand(ports),
@@ -46,6 +50,7 @@ export function createCommands(places: Parameters<typeof createDemoCommand>[0]):
     createUnlockCommand(ports),
     createVersionCommand(ports),
   ]
+  return commands
 }
 
 const openCeph: Parameters<typeof createPlanCommand>[0]['openCeph'] = ({ api, connection }, flags) => {

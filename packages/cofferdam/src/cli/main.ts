@@ -22,6 +22,7 @@ const commands = createCommands({
   pageDirectory: beside('./page'),
   defaultClusterFile: beside('./clusters/default.yaml'),
   calledAs: called,
+  keys: process.stdin,
 })
 
 const terminal = createTerminal({ stdout: process.stdout, stderr: process.stderr, environment: process.env })

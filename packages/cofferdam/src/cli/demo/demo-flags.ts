@@ -1,3 +1,6 @@
+import type { CliCommand, CommandGroup } from '../command.ts'
+import type { Keys } from '../until-enter.ts'
+
 export interface DemoFlags {
   readonly cluster?: string
   readonly scenario: string
@@ -8,6 +11,8 @@ export interface DemoFlags {
   readonly kubeconfigOut?: string
   readonly headless?: boolean
   readonly seed?: number
+  readonly tour?: boolean
+  readonly yes?: boolean
 }
 
 export interface DemoPlaces {
@@ -16,4 +21,8 @@ export interface DemoPlaces {
   readonly defaultClusterFile: string
   /** How this program is called from here; `cofferdam` by default. */
   readonly calledAs?: string
+  /** Where the tour waits for Enter; without it, it goes on by itself. */
+  readonly keys?: Keys
+  /** What the tour can run. */
+  readonly commands?: () => readonly (CliCommand | CommandGroup)[]
 }

@@ -180,6 +180,10 @@ describe('a demo that cannot start says why, and leaves nothing behind', () => {
       given: ['--scenario', 'flood'],
       says: "argument 'flood' is invalid. Allowed choices are default.",
     },
+    'a tour of a cluster of your own, whose names it does not know': {
+      given: ['--tour', '--cluster', 'mine.yaml'],
+      says: 'the tour is for the default cluster: --tour and --cluster exclude each other',
+    },
     'a port that is none': { given: ['--port', 'http'], says: 'a port is a whole number from 0 to 65535.' },
     'a port out of range': { given: ['--kube-port', '70000'], says: 'a port is a whole number from 0 to 65535.' },
     'a seed that is none': { given: ['--seed', '-1'], says: 'a seed is a whole number from 0 to 4294967295.' },

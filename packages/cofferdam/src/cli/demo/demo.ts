@@ -1,12 +1,14 @@
 import { Option } from 'commander'
-import type { CliCommand } from '../command.ts'
+import { type CliCommand, exitCodes } from '../command.ts'
 import { parsePort, parseSeed } from '../parse-number.ts'
 import type { DemoFlags, DemoPlaces } from './demo-flags.ts'
+import { renderTour } from './tour/render-tour.ts'
+import type { TourResult } from './tour/tour-step.ts'
 
 /** Scenarios the demo can play; `default` leaves the cluster to you. */
 const scenarios = ['default']
 
-export function createDemoCommand(places: DemoPlaces): CliCommand<DemoFlags, undefined> {
+export function createDemoCommand(places: DemoPlaces): CliCommand<DemoFlags, TourResult | undefined> {
   return {
     name: 'demo',
     summary: 'start an embedded cluster to try things on',
@@ -15,6 +17,7 @@ export function createDemoCommand(places: DemoPlaces): CliCommand<DemoFlags, und
     examples: [
       { line: 'cofferdam demo', says: 'start the default cluster and its page' },
       { line: 'cofferdam demo --cluster examples/clusters/two-drainers.yaml', says: 'start a cluster of your own' },
+      { line: 'cofferdam demo --tour', says: 'a tour of the capabilities, step by step' },
       {
         line: 'cofferdam demo --headless --kube-port 0 -o json',
         says: 'for scripts: no page, any port, facts as JSON',
@@ -45,16 +48,18 @@ export function createDemoCommand(places: DemoPlaces): CliCommand<DemoFlags, und
           'where to write the kubeconfig (default: .cofferdam/kubeconfig, or a file beside it while another demo has that one)',
         )
         .option('--headless', 'serve no page')
+        .option('--tour', 'walk through the capabilities in this terminal, with real commands and their real output')
+        .option('--yes', 'the tour goes on without waiting for Enter, as it does without a terminal')
         .option('--seed <number>', 'decides all that is left to chance', parseSeed)
     },
 
     async run(invocation) {
       // A cluster in a process is large: no other command should load it.
       const { runDemo } = await import('./run-demo.ts')
-      await runDemo(places, invocation)
-      return undefined
+      return runDemo(places, invocation)
     },
 
-    render: () => '',
+    render: (result) => (result === undefined ? '' : renderTour(result)),
+    exitCode: (result) => (result?.failure === undefined ? exitCodes.done : exitCodes.error),
   }
 }

@@ -1,5 +1,6 @@
 import { longhornReplicas, longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import { realRandom, seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import { readClusterFile } from '@cofferdam/simulator/cluster-file/cluster-file.ts'
@@ -7,6 +8,7 @@ import type { Readiness } from '@cofferdam/simulator/cluster-file/readiness.ts'
 import { createLog } from '../../operator/log.ts'
 import type { Invocation } from '../command.ts'
 import { renderData } from '../render-data.ts'
+import { untilEnter } from '../until-enter.ts'
 import type { DemoFlags, DemoPlaces } from './demo-flags.ts'
 import { type DemoReport, renderDemo } from './demo-text.ts'
 import { type Demo, startDemo } from './start-demo.ts'
@@ -14,6 +16,8 @@ import { suggestCommands } from './suggest-commands.ts'
 import type { LonghornObjects } from './suggest-longhorn.ts'
 import { suggestMachines } from './suggest-machines.ts'
 import { suggestOsdUpdate } from './suggest-osd-update.ts'
+import { runTour } from './tour/run-tour.ts'
+import type { TourResult } from './tour/tour-step.ts'
 
 /** On an idle machine it takes some ten seconds; a busy one may take several times as long. */
 const readyWithinMs = 90_000
@@ -25,7 +29,13 @@ const usualKubeconfig = '.cofferdam/kubeconfig'
 export async function runDemo(
   places: DemoPlaces,
   { flags, terminal, signal }: Pick<Invocation<DemoFlags>, 'flags' | 'terminal' | 'signal'>,
-): Promise<void> {
+): Promise<TourResult | undefined> {
+  if (flags.tour === true && flags.cluster !== undefined) {
+    throw new CofferdamError('USAGE', 'the tour is for the default cluster: --tour and --cluster exclude each other', {
+      facts: { cluster: flags.cluster },
+      hint: 'leave one of them out',
+    })
+  }
   const description = await readClusterFile(flags.cluster ?? places.defaultClusterFile)
   const seed = flags.seed ?? Math.floor(realRandom.next() * 2 ** 32)
   terminal.progress('Starting the cluster…')
@@ -48,8 +58,11 @@ export async function runDemo(
       signal,
       onProgress: ({ ready, wanted }) => terminal.progress(`Waiting for the cluster: ${ready} of ${wanted} ready…`),
     })
-    if (!signal.aborted) {
-      const { calledAs = 'cofferdam' } = places
+    const { calledAs = 'cofferdam' } = places
+    if (flags.tour === true && !signal.aborted) {
+      const result = await walkThrough(demo, { places, flags, terminal, signal, calledAs })
+      if (result !== undefined) return result
+    } else if (!signal.aborted) {
       const report = await observeReport(demo, {
         cluster: description.name,
         seed,
@@ -69,6 +82,39 @@ export async function runDemo(
     await demo.stop()
   }
   terminal.note('Stopped.')
+  return undefined
+}
+
+async function walkThrough(
+  demo: Demo,
+  {
+    places,
+    flags,
+    terminal,
+    signal,
+    calledAs,
+  }: Pick<Invocation<DemoFlags>, 'flags' | 'terminal' | 'signal'> & {
+    readonly places: DemoPlaces
+    readonly calledAs: string
+  },
+): Promise<TourResult | undefined> {
+  const { keys, commands = () => [] } = places
+  if (demo.dashboardUrl !== undefined) terminal.print(`Every step can be seen on the page too: ${demo.dashboardUrl}`)
+  return runTour({
+    api: demo.api,
+    clock: realClock,
+    terminal,
+    signal,
+    kubeconfigPath: demo.kubeconfigPath,
+    commands: commands(),
+    calledAs,
+    async untilNext() {
+      if (keys === undefined || flags.yes === true) return
+      terminal.progress('Enter: the next step')
+      await untilEnter(keys, signal)
+      terminal.progress(undefined)
+    },
+  })
 }
 
 async function observeReport(
