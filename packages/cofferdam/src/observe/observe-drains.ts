@@ -11,9 +11,14 @@ import type { DisruptionSnapshot } from '../capabilities/drain-lock/domain/snaps
 import { indexLimitsSeen } from '../capabilities/drain-lock/observe/limits.ts'
 import { observeDisruption } from '../capabilities/drain-lock/observe/observe.ts'
 import { isOverInstanceManager } from '../capabilities/longhorn-drain/domain/budget-object.ts'
+import { type ForeseenMoves, foreseeMoves } from '../capabilities/longhorn-drain/domain/foresee-moves.ts'
 import { createLonghornJudge } from '../capabilities/longhorn-drain/domain/judge.ts'
 import type { LonghornSnapshot } from '../capabilities/longhorn-drain/domain/snapshot.ts'
-import { longhornStorageFacts, unknownLonghornStorage } from '../capabilities/longhorn-drain/domain/storage-facts.ts'
+import {
+  longhornStorageFacts,
+  longhornStorageKey,
+  unknownLonghornStorage,
+} from '../capabilities/longhorn-drain/domain/storage-facts.ts'
 import { readLonghornSnapshot } from '../capabilities/longhorn-drain/observe/read-longhorn.ts'
 import { createLedgerStore } from '../ledger/store/ledger-store.ts'
 import { noteDefaults } from '../ledger/store/observe-settings.ts'
@@ -33,6 +38,8 @@ export interface ObservedDrains {
   readonly snapshots: readonly DisruptionSnapshot[]
   /** Whether the storage decides what the budget allows: it opens when its node may go. */
   readonly isByStorage: (budget: BudgetReference) => boolean
+  /** What a drain would make Longhorn do; absent where there is none, or it is not known. */
+  readonly moves?: ForeseenMoves & { readonly key: string }
 }
 
 /** Reads each kind once, however many nodes are asked about, and sees for each what the operator would see. */
@@ -84,7 +91,11 @@ export async function observeDrains(requests: readonly NodeDisruption[], read: R
   const names = new Map(
     [...byStorage].map(([at, budgets]) => [at, new Set(budgets.map(({ metadata }) => metadata.name))]),
   )
-  return { snapshots, isByStorage: ({ namespace, name }) => names.get(namespace)?.has(name) === true }
+  return {
+    snapshots,
+    isByStorage: ({ namespace, name }) => names.get(namespace)?.has(name) === true,
+    ...(longhorn?.known === true ? { moves: { key: longhornStorageKey, ...foreseeMoves(longhorn.value) } } : {}),
+  }
 }
 
 /** Budgets that Cofferdam or another operator opens and closes as storage allows. */

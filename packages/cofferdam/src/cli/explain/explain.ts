@@ -4,13 +4,20 @@ import { openReader } from '../../observe/reader.ts'
 import { capabilities, type OperatorCapability, shownOf } from '../../operator/capabilities.ts'
 import { type CliCommand, exitCodes } from '../command.ts'
 import type { Connect } from '../connect.ts'
+import {
+  addFromFlag,
+  asOfText,
+  type FromFlags,
+  type FromSaved,
+  openLiveOrSaved,
+} from '../snapshot/open-live-or-saved.ts'
 import { explainSubject } from './explain-observe.ts'
 import { parseSubject, subjectForms } from './explain-subject.ts'
 import { renderExplained } from './explain-text.ts'
 import { locateSubject } from './locate-subject.ts'
 import type { Explained } from './question.ts'
 
-interface ExplainFlags {
+interface ExplainFlags extends FromFlags {
   readonly leaseNamespace: string
 }
 
@@ -19,7 +26,7 @@ export function createExplainCommand(ports: {
   readonly clock: Clock
   /** Default: everything. */
   readonly capabilities?: readonly OperatorCapability[]
-}): CliCommand<ExplainFlags, Explained> {
+}): CliCommand<ExplainFlags, Explained & FromSaved> {
   const list = shownOf(ports.capabilities ?? capabilities)
   return {
     name: 'explain',
@@ -36,6 +43,10 @@ export function createExplainCommand(ports: {
         says: 'may what uses this claim be evicted, and where is its data?',
       },
       { line: 'cofferdam explain volume/pvc-1b7f', says: 'which nodes does this Longhorn volume hold?' },
+      {
+        line: 'cofferdam explain worker-a1 --from cluster.json',
+        says: 'could it be drained when the snapshot was taken?',
+      },
       { line: 'cofferdam explain zone/a', says: 'which nodes of this zone may be drained now?' },
       { line: 'cofferdam explain machine/worker-1', says: 'may this machine be fenced now?' },
       {
@@ -50,26 +61,26 @@ export function createExplainCommand(ports: {
     ],
 
     configure(command) {
-      command
+      addFromFlag(command)
         .argument('<object...>', subjectForms)
         .option('--lease-namespace <name>', 'where the leader lease is', operatorAccount.namespace)
     },
 
     async run({ args, flags, signal }) {
       const asked = parseSubject(args, flags.namespace)
-      const link = await ports.connect(flags)
+      const { link, clock, saved } = await openLiveOrSaved(flags, ports)
       try {
         const { api } = link
         const { leaseNamespace } = flags
-        const read = await openReader({ api, clock: ports.clock, leaseNamespace, signal })
+        const read = await openReader({ api, clock, leaseNamespace, signal })
         const subject = await locateSubject(asked, { ...read, namespace: link.namespace ?? 'default' })
-        return await explainSubject(subject, { ...read, list })
+        return { ...(await explainSubject(subject, { ...read, list })), ...saved }
       } finally {
         await link.close()
       }
     },
 
-    render: (explained, paint) => renderExplained(explained, { list, paint }),
+    render: (explained, paint) => `${asOfText(explained)}${renderExplained(explained, { list, paint })}`,
     exitCode: ({ mayGo }) => (mayGo ? exitCodes.done : exitCodes.blocked),
   }
 }

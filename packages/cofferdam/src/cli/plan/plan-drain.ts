@@ -10,13 +10,12 @@ import { addNodeFlags, chooseNodes, type NodeFlags, parseNodeNames } from '../ch
 import { type CliCommand, exitCodes } from '../command.ts'
 import type { ClusterLink, Connect } from '../connect.ts'
 import { asIfMade } from '../drain/drain-request.ts'
-import { openSavedCluster, readSavedCluster } from '../snapshot/read-saved-cluster.ts'
+import { addFromFlag, type FromFlags, openLiveOrSaved } from '../snapshot/open-live-or-saved.ts'
 import type { DrainPlanFile, PlannedRequest } from './drain-plan-file.ts'
 import { renderDrainPlan } from './plan-drain-text.ts'
 
-export interface PlanDrainFlags extends NodeFlags {
+export interface PlanDrainFlags extends NodeFlags, FromFlags {
   readonly by?: string
-  readonly from?: string
   readonly intent: 'reboot' | 'remove' | 'replace'
   readonly skipDrain: boolean
   readonly force?: boolean
@@ -51,9 +50,8 @@ export function createPlanDrainCommand(ports: PlanDrainPorts): CliCommand<PlanDr
     ],
 
     configure(command) {
-      addNodeFlags(command, 'drain')
+      addFromFlag(addNodeFlags(command, 'drain'))
         .option('--by <label>', 'no wave has nodes of two values of this label; zone, region or a label of nodes')
-        .option('--from <file>', 'read what cofferdam snapshot saved, not a cluster')
         .addOption(
           new Option('--intent <what>', 'what happens to them after the drain')
             .choices(['reboot', 'remove', 'replace'])
@@ -68,10 +66,7 @@ export function createPlanDrainCommand(ports: PlanDrainPorts): CliCommand<PlanDr
 
     async run({ args, flags, signal }) {
       const names = parseNodeNames(args, flags)
-      const { link, clock } =
-        flags.from === undefined
-          ? { link: await ports.connect(flags), clock: ports.clock }
-          : openSavedCluster(await readSavedCluster(flags.from))
+      const { link, clock } = await openLiveOrSaved(flags, ports)
       try {
         const { nodes } = await chooseNodes(names, flags, { api: link.api, signal })
         const by = flags.by === undefined ? undefined : labelReader(flags.by, nodes)

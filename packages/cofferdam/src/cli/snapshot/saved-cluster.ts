@@ -8,7 +8,15 @@ export interface SavedCluster {
   readonly takenAt: string
   /** The address of the API server. */
   readonly server: string
+  readonly versions?: SavedVersions
   readonly kinds: readonly SavedKind[]
+}
+
+/** What the snapshot was taken with and of. The operator's own version is with its settings, on the ledger. */
+export interface SavedVersions {
+  readonly cofferdam: string
+  /** Left out where the server has not said. */
+  readonly kubernetes?: string
 }
 
 export const savedVersion = 'cofferdam.io/v1alpha1'

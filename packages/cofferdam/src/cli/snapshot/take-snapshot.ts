@@ -3,6 +3,8 @@ import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ObjectKey } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { productVersion } from '../../ledger/store/product-version.ts'
+import type { ClusterLink } from '../connect.ts'
 import { type SavedCluster, type SavedKind, savedKind, savedVersion } from './saved-cluster.ts'
 import { type SavedKindRule, savedKindRules } from './saved-kinds.ts'
 
@@ -10,6 +12,7 @@ export interface SnapshotQuestion {
   readonly api: Pick<KubeApi, 'get' | 'list'>
   readonly clock: Clock
   readonly server: string
+  readonly serverVersion?: ClusterLink['serverVersion']
   readonly leaseNamespace: string
   readonly signal: AbortSignal
 }
@@ -19,13 +22,16 @@ export async function takeSnapshot({
   api,
   clock,
   server,
+  serverVersion,
   leaseNamespace,
   signal,
 }: SnapshotQuestion): Promise<SavedCluster> {
   const takenAt = timestamp(clock)
+  const kubernetes = await serverVersion?.(signal)
+  const versions = { cofferdam: productVersion, ...(kubernetes === undefined ? {} : { kubernetes }) }
   const kinds: SavedKind[] = []
   for (const rule of savedKindRules(leaseNamespace)) kinds.push(await saveKind(rule, kinds, { api, signal }))
-  return { apiVersion: savedVersion, kind: savedKind, takenAt, server, kinds }
+  return { apiVersion: savedVersion, kind: savedKind, takenAt, server, versions, kinds }
 }
 
 type Place = Pick<SnapshotQuestion, 'api' | 'signal'>

@@ -1,14 +1,22 @@
+import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
 import { capabilities, type OperatorCapability, shownOf } from '../../operator/capabilities.ts'
 import type { CliCommand } from '../command.ts'
 import type { Connect } from '../connect.ts'
 import { addScopeFlag, askedNamespace, type ScopeFlags } from '../namespace-scope.ts'
+import {
+  addFromFlag,
+  asOfText,
+  type FromFlags,
+  type FromSaved,
+  openLiveOrSaved,
+} from '../snapshot/open-live-or-saved.ts'
 import { addWatchFlag, type WatchFlags, watchResult } from '../watch-result.ts'
 import { observeStatus, type Status } from './status-observe.ts'
 import { renderStatus } from './status-text.ts'
 
-interface StatusFlags extends WatchFlags, ScopeFlags {
+interface StatusFlags extends WatchFlags, ScopeFlags, FromFlags {
   readonly leaseNamespace: string
 }
 
@@ -17,7 +25,7 @@ export function createStatusCommand(ports: {
   readonly clock: Clock
   /** Default: everything. */
   readonly capabilities?: readonly OperatorCapability[]
-}): CliCommand<StatusFlags, Status | undefined> {
+}): CliCommand<StatusFlags, (Status & FromSaved) | undefined> {
   const list = shownOf(ports.capabilities ?? capabilities)
   return {
     name: 'status',
@@ -28,12 +36,13 @@ export function createStatusCommand(ports: {
       { line: 'cofferdam status', says: 'the whole cluster on one screen' },
       { line: 'cofferdam status -n shop', says: 'budgets, pods and warnings of one namespace only' },
       { line: 'cofferdam status -w', says: 'again whenever something changes' },
+      { line: 'cofferdam status --from cluster.json', says: 'as it was when the snapshot was taken' },
       { line: 'cofferdam status -o wide', says: 'with lines as long as they are' },
       { line: 'cofferdam status -o json', says: 'the same as data' },
     ],
 
     configure(command) {
-      addScopeFlag(addWatchFlag(command)).option(
+      addFromFlag(addScopeFlag(addWatchFlag(command))).option(
         '--lease-namespace <name>',
         'where the leader lease is',
         operatorAccount.namespace,
@@ -43,19 +52,25 @@ export function createStatusCommand(ports: {
     async run(invocation) {
       const { flags, signal } = invocation
       const namespace = askedNamespace(flags)
-      const { clock } = ports
-      const link = await ports.connect(flags)
+      if (flags.watch === true && flags.from !== undefined) {
+        throw new CofferdamError('USAGE', '--from reads what was saved once: it does not go with --watch')
+      }
+      const { link, clock, saved } = await openLiveOrSaved(flags, ports)
       try {
         await link.serverVersion?.(signal)
         const { api, server } = link
         const { leaseNamespace } = flags
-        const observe = () => observeStatus({ api, clock, server, namespace, leaseNamespace, list, signal })
+        const observe = async () => ({
+          ...(await observeStatus({ api, clock, server, namespace, leaseNamespace, list, signal })),
+          ...saved,
+        })
         return flags.watch === true ? await watchResult(invocation, { clock, observe }) : await observe()
       } finally {
         await link.close()
       }
     },
 
-    render: (status, paint, isWide) => (status === undefined ? '' : renderStatus(status, { list, paint, isWide })),
+    render: (status, paint, isWide) =>
+      status === undefined ? '' : `${asOfText(status)}${renderStatus(status, { list, paint, isWide })}`,
   }
 }

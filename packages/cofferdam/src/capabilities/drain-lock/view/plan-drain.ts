@@ -2,7 +2,7 @@ import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { BudgetReference } from '../../../shared/object-references.ts'
 import { decideDisruption } from '../domain/decide.ts'
 import { isAppLocked } from '../domain/judge-budget-hold.ts'
-import type { DisruptionSnapshot } from '../domain/snapshot.ts'
+import type { DisruptionSnapshot, RequestView } from '../domain/snapshot.ts'
 import { findForeseenWedges, findLastingObstacles, type LastingObstacle } from './drain-obstacles.ts'
 import { estimateDrain, type PastDrain } from './estimate-drain.ts'
 import { partClaim, planWaves, type WavePlace } from './plan-waves.ts'
@@ -11,9 +11,20 @@ import { type WaveNeeds, waveNeedsOf } from './waves/wave-needs.ts'
 export interface DrainPlanQuestion {
   readonly snapshots: readonly DisruptionSnapshot[]
   readonly isByStorage: (budget: BudgetReference) => boolean
+  /** What a drain would make storage move, where storage moves anything. */
+  readonly moves?: StorageMoves
   readonly past: readonly PastDrain[]
   /** Nodes with different values of this label are not in one wave. */
   readonly by?: { readonly label: string; readonly valueOf: (node: string) => string }
+}
+
+/** What storage moves off nodes that are drained. Each key has one node at a time. */
+export interface StorageMoves {
+  readonly key: string
+  /** What has to leave the node and has nowhere to go. */
+  placelessOn(node: string, intent: RequestView['intent']): readonly LastingObstacle[]
+  /** A node that may take what others lose is no place for it while it is away itself. */
+  mayTakeCopies(node: string): boolean
 }
 
 /** In which waves nodes can be drained, and which never can. */
@@ -48,7 +59,7 @@ export interface WaitingNode {
 }
 
 /** Asks the decisions of the operator about every node, and arranges those that can go. Writes nothing. */
-export function planDrain({ snapshots, isByStorage, past, by }: DrainPlanQuestion): DrainPlan {
+export function planDrain({ snapshots, isByStorage, moves, past, by }: DrainPlanQuestion): DrainPlan {
   const asked = new Set(snapshots.map(({ request }) => request.nodeName))
   const never: NeverDrained[] = []
   const waits: WaitingNode[] = []
@@ -63,12 +74,23 @@ export function planDrain({ snapshots, isByStorage, past, by }: DrainPlanQuestio
       never.push({ node, why: reasons.map(({ why }) => why).join(' '), reasons })
       continue
     }
-    const own = isBegun ? [] : waitsOf(snapshot)
-    waits.push(...own)
-    foreseen.push(...findForeseenWedges(snapshot, isByStorage).map((each) => ({ node, ...each })))
-    places.set(node, isBegun ? 'begun' : own.length > 0 ? 'waits' : 'ready')
+    const blocked = isBegun ? [] : waitsOf(snapshot)
+    waits.push(...blocked)
+    const wedges = [
+      ...findForeseenWedges(snapshot, isByStorage),
+      ...(isBegun ? [] : (moves?.placelessOn(node, snapshot.request.intent) ?? [])),
+    ]
+    foreseen.push(...wedges.map((each) => ({ node, ...each })))
+    places.set(node, isBegun ? 'begun' : blocked.length > 0 ? 'waits' : 'ready')
     const { claims, leaves } = waveNeedsOf(snapshot, { isByStorage, asked })
-    needs.push({ node, claims: by === undefined ? claims : [...claims, partClaim(by.label, by.valueOf(node))], leaves })
+    const own = [
+      ...claims,
+      ...(by === undefined ? [] : [partClaim(by.label, by.valueOf(node))]),
+      ...(moves?.mayTakeCopies(node) === true && !claims.some(({ key }) => key === moves.key)
+        ? [{ key: moves.key, scope: node }]
+        : []),
+    ]
+    needs.push({ node, claims: own, leaves })
   }
   const { waves, lowerBound } = planWaves(needs, (node) => places.get(node) ?? 'ready')
   const estimate = estimateDrain(waves, {

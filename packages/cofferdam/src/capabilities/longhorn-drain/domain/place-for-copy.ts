@@ -7,14 +7,16 @@ import type { DiskView, LonghornNodeView, ReplicaView, VolumeView } from './snap
  *
  * Guarantees: what is not known, and rules that are not judged here (zones, engine images, backing images), count as a place, so
  * that a place is never denied that there is.
+ *
+ * @param leaving a node that is to be drained: its copy goes, and it takes none
  */
-export function whyNoPlace(index: LonghornIndex, volume: VolumeView): string | undefined {
+export function whyNoPlace(index: LonghornIndex, volume: VolumeView, leaving?: string): string | undefined {
   const live = index.copiesOf(volume.name).filter(({ failedAt, isBeingDeleted }) => failedAt === '' && !isBeingDeleted)
-  const staying = live.filter(({ isEvictionRequested }) => !isEvictionRequested)
+  const staying = live.filter(({ isEvictionRequested, node }) => !isEvictionRequested && node !== leaving)
   if (staying.length >= volume.numberOfReplicas) return undefined
   const reasons: string[] = []
   for (const node of [...index.nodes.values()].sort((left, right) => (left.name < right.name ? -1 : 1))) {
-    const why = whyNotOn(index, node, { volume, staying })
+    const why = node.name === leaving ? 'is to be drained' : whyNotOn(index, node, { volume, staying })
     if (why === undefined) return undefined
     reasons.push(`${node.name} ${why}`)
   }
