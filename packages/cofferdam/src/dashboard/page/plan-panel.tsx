@@ -76,7 +76,7 @@ function Waves({ made }: { made: Plan }) {
       </p>
       <p class="soft">
         Estimate {estimateText(made)}: {estimateRestsOn} As of <time dateTime={observedAt}>{observedAt}</time>.{' '}
-        <button type="button" class="again" onClick={() => void compute()}>
+        <button type="button" class="again" onClick={() => void compute(new AbortController().signal)}>
           Plan again
         </button>
       </p>
