@@ -37,7 +37,7 @@ async function measureFirstView(page: Page, cost: PageCost, { url }: LargeCluste
 
 async function measureChanges(page: Page, cost: PageCost, { api }: LargeCluster): Promise<Row[]> {
   // The first answers about all nodes are there.
-  await page.locator('.urgent .node-verdict').first().waitFor()
+  await page.locator('.urgent .node-verdict').first().waitFor({ timeout: 180_000 })
   const before = await cost.spentMs()
   for (let at = 0; at < changes; at += 1) {
     const name = nameOf(10 + at)
