@@ -21,7 +21,7 @@ async function measureFirstView(page: Page, cost: PageCost, { url }: LargeCluste
       reached: kilobytes < 300,
     },
     {
-      measured: 'the same: CPU of its script',
+      measured: 'the same: time in its script',
       result: `${Math.round(script)} ms`,
       goal: 'under 100 ms',
       reached: script < 100,
@@ -37,7 +37,7 @@ async function measureFirstView(page: Page, cost: PageCost, { url }: LargeCluste
 
 async function measureChanges(page: Page, cost: PageCost, { api }: LargeCluster): Promise<Row[]> {
   // The first answers about all nodes are there.
-  await page.locator('.urgent .node-verdict').first().waitFor()
+  await page.locator('.urgent .node-verdict').first().waitFor({ timeout: 180_000 })
   const before = await cost.spentMs()
   for (let at = 0; at < changes; at += 1) {
     const name = nameOf(10 + at)
@@ -49,7 +49,7 @@ async function measureChanges(page: Page, cost: PageCost, { api }: LargeCluster)
   const drawing = (after.drawing - before.drawing) / changes
   return [
     {
-      measured: `a node changes, mean of ${changes}: CPU of the script`,
+      measured: `a node changes, mean of ${changes}: time in the script`,
       result: `${script.toFixed(1)} ms`,
       goal: 'under 16 ms',
       reached: script < 16,

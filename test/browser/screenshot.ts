@@ -15,6 +15,7 @@ export async function keepPictures(page: Page, name: string): Promise<void> {
   mkdirSync(folder, { recursive: true })
   for (const [suffix, window] of Object.entries(kept)) {
     await showIn(page, window)
+    await page.evaluate('scrollTo(0, 0)')
     await page.screenshot({ path: resolve(folder, `${name}${suffix}.png`), animations: 'disabled' })
   }
 }

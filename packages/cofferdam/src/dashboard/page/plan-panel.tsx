@@ -75,7 +75,7 @@ function Waves({ made }: { made: Plan }) {
         {never.length === 0 || going === 0 ? '' : `, ${never.length} can never go`}
       </p>
       <p class="soft">
-        Estimate {estimateText(made)}: {estimateRestsOn} As of <time dateTime={observedAt}>{observedAt}</time>.{' '}
+        Estimate {estimateText(made)}: {estimateRestsOn}. As of <time dateTime={observedAt}>{observedAt}</time>.{' '}
         <button type="button" class="again" onClick={() => void compute(new AbortController().signal)}>
           Plan again
         </button>

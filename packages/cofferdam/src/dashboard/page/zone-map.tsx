@@ -22,7 +22,7 @@ export function ZoneMap({ model }: { model: ClusterViewModel }) {
     <section class="zones" aria-labelledby="zones-title">
       <div class="section-head">
         <h2 id="zones-title">Nodes</h2>
-        <a class="plan-link" href={planAddress}>
+        <a class="explain-link" href={planAddress}>
           Plan drains of all nodes
         </a>
         <Legend />

@@ -6,6 +6,7 @@ import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { foreignPartOf, problemsText, shortExplanation } from '../../../shared/record-limits.ts'
 import { recordNotes as notes } from '../../../shared/record-notes.ts'
+import { buildCephFacts } from '../domain/ceph-facts.ts'
 import { buildDomainRecord } from '../domain/domain-record.ts'
 import type { DrainRecord, RecordChange } from '../domain/drain-record.ts'
 import { buildDrainState, isStateKey, parseDrainState, type RecordRelease, stateMapName } from '../domain/state-map.ts'
@@ -164,7 +165,7 @@ function buildAnnotations(
       : { [notes.cephLog]: shortExplanation(cephLog) }),
     ...(cephFacts === undefined || decision.reason === 'HandedBack'
       ? {}
-      : { [notes.cephFacts]: JSON.stringify(cephFacts) }),
+      : { [notes.cephFacts]: buildCephFacts(present[notes.cephFacts], cephFacts, now) }),
   }
 }
 

@@ -82,7 +82,7 @@ describe('an operator that dies after any of its writes', () => {
 
   it('on the way out of a drain leaves no zone unheld and no noout behind', async () => {
     const ends: string[] = []
-    for (let writes = 0; writes < 14; writes += 1) {
+    for (let writes = 0; writes < 20; writes += 1) {
       const fixture = await openCephFixture()
       const first = fixture.operate()
       await fixture.seconds(90)

@@ -3,7 +3,7 @@ import type { CephMap } from '../../../safety/ceph-map.ts'
 import type { CephFacts } from '../../../shared/ceph-facts.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import { nooutText, placementGroupsText, quorumText } from '../view/ceph-facts-text.ts'
-import { cephFactsOf, parseCephFacts } from './ceph-facts.ts'
+import { buildCephFacts, cephFactsOf, parseCephFacts } from './ceph-facts.ts'
 
 /** As much of a map as is recorded: each PG by its state. */
 function map(states: readonly string[], more: Partial<CephMap> = {}): CephMap {
@@ -52,6 +52,23 @@ describe('what is recorded of a poll', () => {
     expect(parseCephFacts(JSON.stringify(facts))).toEqual(known(facts))
     expect(parseCephFacts(JSON.stringify(clean))).toEqual(known(clean))
     expect(parseCephFacts(JSON.stringify({ ...clean, newer: 1 }))).toEqual(known(clean))
+  })
+
+  it('is not written anew for counts alone within half a minute, for they change with every poll while data recovers', () => {
+    const counts = (many: number, more = {}): CephFacts => ({
+      ...clean,
+      pgs: { 'active+clean': many, degraded: 9 },
+      ...more,
+    })
+    const first = buildCephFacts(undefined, counts(1), '2026-01-01T00:00:00Z')
+    expect(parseCephFacts(first)).toEqual(known(counts(1)))
+    expect(buildCephFacts(first, counts(2), '2026-01-01T00:00:29Z')).toBe(first)
+    expect(parseCephFacts(buildCephFacts(first, counts(2), '2026-01-01T00:00:30Z'))).toEqual(known(counts(2)))
+    expect(parseCephFacts(buildCephFacts(first, clean, '2026-01-01T00:00:01Z'))).toEqual(known(clean))
+    const flagged = counts(1, { noout: { ...clean.noout, isClusterWide: true } })
+    expect(parseCephFacts(buildCephFacts(first, flagged, '2026-01-01T00:00:01Z'))).toEqual(known(flagged))
+    expect(buildCephFacts(first, counts(1), '2026-01-02T00:00:00Z')).toBe(first)
+    expect(parseCephFacts(buildCephFacts('{', clean, '2026-01-01T00:00:01Z'))).toEqual(known(clean))
   })
 
   const unreadable: Record<string, string> = {

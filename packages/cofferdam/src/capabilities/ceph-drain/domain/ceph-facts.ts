@@ -1,4 +1,4 @@
-import { isJsonObject } from '@cofferdam/kubernetes/api/json.ts'
+import { isJsonObject, isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import type { CephMap, PgTable } from '../../../safety/ceph-map.ts'
 import type { CephFacts } from '../../../shared/ceph-facts.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
@@ -43,6 +43,25 @@ function countStates({ count, states, stateNames }: PgTable): Record<string, num
   const sorted = [...counts].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1))
   const rest = sorted.slice(mostStates).reduce((sum, [, many]) => sum + many, 0)
   return Object.fromEntries([...sorted.slice(0, mostStates), ...(rest > 0 ? [['other', rest] as const] : [])])
+}
+
+/** So long counts alone may be out of date: while data recovers they change with every poll. */
+const countsLastMs = 30_000
+
+/** The facts as the text of one annotation; what is there already where only counts differ that were recorded a moment ago. */
+export function buildCephFacts(present: string | undefined, facts: CephFacts, now: string): string {
+  const text = JSON.stringify({ at: now, ...facts })
+  const last = present === undefined ? undefined : parseCephFacts(present)
+  if (present === undefined || last?.known !== true) return text
+  const { at = '' } = JSON.parse(present) as { readonly at?: string }
+  const isRecent = Date.parse(now) - Date.parse(at) < countsLastMs
+  return isSameBut(last.value, facts, isRecent) ? present : text
+}
+
+function isSameBut(last: CephFacts, facts: CephFacts, isRecent: boolean): boolean {
+  const pgsOf = ({ pgs }: CephFacts) => (isRecent ? Object.keys(pgs).sort() : pgs)
+  const partsOf = (each: CephFacts) => ({ pgs: pgsOf(each), noout: each.noout, mons: each.mons ?? null })
+  return isSameJson(partsOf(last), partsOf(facts))
 }
 
 /** Reads what was recorded; fields that a newer version added are passed over. */
