@@ -155,7 +155,13 @@ look_around() {
 act_as_account() {
   local ns=$1 token
   step "a service account is created" 'serviceaccount/robot created' kubectl -n "$ns" create serviceaccount robot
-  token=$(kubectl -n "$ns" create token robot --duration=10m)
+  if [ "$minor" -ge 24 ]; then
+    token=$(kubectl -n "$ns" create token robot --duration=10m)
+  else
+    echo '{"apiVersion": "authentication.k8s.io/v1", "kind": "TokenRequest", "spec": {}}' >"$work/token.json"
+    token=$(kubectl create --raw "/api/v1/namespaces/$ns/serviceaccounts/robot/token" -f "$work/token.json" |
+      sed -nE 's/.*"token": *"([^"]+)".*/\1/p')
+  fi
   refused "its token has no rights of its own" 'system:serviceaccount:.*:robot.* cannot list resource "pods"' \
     kubectl --token="$token" -n "$ns" get pods
   refused "auth can-i says so too" '^no' kubectl --token="$token" -n "$ns" auth can-i list pods

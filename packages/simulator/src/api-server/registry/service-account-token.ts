@@ -61,21 +61,26 @@ const bindable = { Node: nodes, Pod: pods, Secret: secrets }
 function boundObjectIn(registry: Registry, { namespace = '' }: ObjectKey, spec: JsonObject): BoundObject | undefined {
   const named = spec['boundObjectRef']
   if (!isJsonObject(named)) return undefined
-  const { kind, name, uid: wanted } = named
+  const { kind } = named
+  const [name, wanted] = [textIn(named, 'name'), textIn(named, 'uid')]
   if (kind !== 'Node' && kind !== 'Pod' && kind !== 'Secret') {
     const detail = 'cannot bind token to this type of object'
     throw refuse([{ kind: 'Invalid', field: 'spec.boundObjectRef', value: named, detail }])
   }
   const type = bindable[kind]
-  const text = String(name ?? '')
-  const object = registry.store.bucket(type.plural).get(kind === 'Node' ? text : `${namespace}/${text}`)
-  if (object === undefined) throw notFound(type, text)
+  const object = registry.store.bucket(type.plural).get(kind === 'Node' ? name : `${namespace}/${name}`)
+  if (object === undefined) throw notFound(type, name)
   const { uid = '' } = object.metadata
-  if (wanted !== undefined && wanted !== '' && wanted !== uid) {
-    const why = `the UID in the bound object reference (${String(wanted)}) does not match the UID in record. The object might have been deleted and then recreated`
-    throw conflict(type, text, why)
+  if (wanted !== '' && wanted !== uid) {
+    const why = `the UID in the bound object reference (${wanted}) does not match the UID in record. The object might have been deleted and then recreated`
+    throw conflict(type, name, why)
   }
-  return { kind, name: text, uid }
+  return { kind, name, uid }
+}
+
+function textIn(holder: JsonObject, field: string): string {
+  const value = holder[field]
+  return typeof value === 'string' ? value : ''
 }
 
 function refuse(errors: readonly FieldError[]) {
