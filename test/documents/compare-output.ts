@@ -3,9 +3,6 @@
  * equal, line by line, except for spaces: columns are as wide as the widest age and name in them.
  */
 const variable: readonly (readonly [RegExp, string])[] = [
-  // Colour, where a program writes it into a pipe.
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: this is what colours begin with
-  [/\u001b\[[0-9;]*m/g, ''],
   [/\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?Z/g, '<moment>'],
   [/(?<=-)\d{8}-\d{6}\b/g, '<moment>'],
   [/\b\d\d:\d\d(:\d\d)?( UTC)?\b/g, '<moment>'],
