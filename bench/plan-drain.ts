@@ -8,6 +8,7 @@ import { buildDomainRecord } from '@cofferdam/product/capabilities/ceph-drain/do
 import { planDrain } from '@cofferdam/product/capabilities/drain-lock/view/plan-drain.ts'
 import { planWaves } from '@cofferdam/product/capabilities/drain-lock/view/plan-waves.ts'
 import { randomNeeds } from '@cofferdam/product/capabilities/drain-lock/view/waves/testing/random-needs.ts'
+import type { WaveNeeds } from '@cofferdam/product/capabilities/drain-lock/view/waves/wave-needs.ts'
 import { asIfMade } from '@cofferdam/product/cli/drain/drain-request.ts'
 import { planNodes } from '@cofferdam/product/cli/plan/plan-drain.ts'
 import { openSavedCluster } from '@cofferdam/product/cli/snapshot/read-saved-cluster.ts'
@@ -293,4 +294,32 @@ function measureRandom(count: number): Row[] {
   ]
 }
 
-printRows([...(await measureCluster()), ...measureRandom(1_000)])
+/** Budgets and nothing else: a wave is limited by chance alone, and the lower bound is far from what can be reached. */
+function scatteredNeeds(random: Random): readonly WaveNeeds[] {
+  const whole = (from: number, to: number) => from + Math.floor(random.next() * (to - from + 1))
+  const count = whole(20, 200)
+  const leaves = Array.from({ length: count }, (): WaveNeeds['leaves'][number][] => [])
+  const budgets = count * whole(1, 6)
+  for (let budget = 0; budget < budgets; budget += 1) {
+    const pods = new Map<number, number>()
+    for (let pod = whole(2, 5); pod > 0; pod -= 1) {
+      const at = whole(0, count - 1)
+      pods.set(at, (pods.get(at) ?? 0) + 1)
+    }
+    for (const [at, number] of pods) leaves[at]?.push({ key: `pdb/shop/app-${budget}`, pods: number, room: 1 })
+  }
+  return leaves.map((own, at) => ({ node: nodeName(at), claims: [], leaves: own }))
+}
+
+function measureScattered(count: number): Row[] {
+  let [worst, sum] = [0, 0]
+  for (let seed = 1; seed <= count; seed += 1) {
+    const { waves, lowerBound } = planWaves(scatteredNeeds(seededRandom(seed)))
+    worst = Math.max(worst, waves.length / lowerBound)
+    sum += waves.length / lowerBound
+  }
+  const measured = `${count} clusters with scattered budgets alone: waves over lower bound, mean and worst`
+  return [{ measured, result: `${(sum / count).toFixed(2)}, ${worst.toFixed(2)}`, goal: 'printed only', reached: true }]
+}
+
+printRows([...(await measureCluster()), ...measureRandom(1_000), ...measureScattered(100)])

@@ -21,6 +21,7 @@ export interface PlacelessCopy {
 
 /** By the rules of the drain policy and of Longhorn's scheduler. What is not known counts as a place. */
 export function foreseeMoves(snapshot: LonghornSnapshot): ForeseenMoves {
+  if (!mayMove(snapshot)) return { placelessOn: () => [], mayTakeCopies: () => false }
   const index = new IndexedSnapshot()
   index.update(snapshot)
   const doesAnyMove = [undefined, 'Reboot' as const].some((intent) =>
@@ -38,6 +39,15 @@ export function foreseeMoves(snapshot: LonghornSnapshot): ForeseenMoves {
       }),
     mayTakeCopies: (node) => doesAnyMove && index.nodes.get(node)?.takesReplicas !== false && index.nodes.has(node),
   }
+}
+
+/** Most policies move nothing, and then nothing has to be put in order for it. */
+function mayMove({ settings, volumes }: LonghornSnapshot): boolean {
+  const moves = (volume: LonghornSnapshot['volumes'][number] | undefined, intent: LonghornNodeView['intent']) =>
+    ruleOf({ setting: policyFor(settings, intent), volume }).startsWith('move')
+  return [undefined, 'Reboot' as const].some(
+    (intent) => moves(undefined, intent) || volumes.some((volume) => moves(volume, intent)),
+  )
 }
 
 /** Whether a drain of its node moves the copy, all being well. */
