@@ -161,8 +161,9 @@ describe('a demo that cannot start says why, and leaves nothing behind', () => {
     const { kubernetes } = JSON.parse(await first.printed) as DemoReport
     const second = runDemo(...anyPorts)
     expect(await second.ended).toBe(2)
-    expect(second.written.err).toContain(`belongs to another demo, which runs at ${kubernetes}; it stays as it is`)
-    expect(readFileSync(kubeconfig(), 'utf8')).toContain(kubernetes)
+    const secure = kubernetes.replace(/^http:/, 'https:')
+    expect(second.written.err).toContain(`belongs to another demo, which runs at ${secure}; it stays as it is`)
+    expect(readFileSync(kubeconfig(), 'utf8')).toContain(secure)
     first.end()
     expect(await first.ended).toBe(0)
   })

@@ -39,14 +39,11 @@ export function nodeToDescribe({ kubeNodes, nodes }: LonghornObjects, name: stri
   return kubeNodes.find(isIt) ?? nodes.find(isIt)
 }
 
-/** The budgets over the instance managers of a node, Longhorn's and ours. */
+/** The budget over each instance manager of a node: Longhorn's, or ours where it has none. */
 function budgetsOf({ instanceManagers, budgets }: LonghornObjects, node: string): readonly PodDisruptionBudget[] {
-  const names = new Set(
-    instanceManagers
-      .filter(({ spec }) => spec?.nodeID === node)
-      .flatMap(({ metadata }) => [metadata.name, holdNameOf(metadata.name)]),
-  )
-  return budgets.filter(({ metadata }) => names.has(metadata.name))
+  const managers = instanceManagers.filter(({ spec }) => spec?.nodeID === node)
+  const named = (name: string) => budgets.find(({ metadata }) => metadata.name === name)
+  return managers.flatMap(({ metadata: { name } }) => named(name) ?? named(holdNameOf(name)) ?? [])
 }
 
 /** Records what changed since it was last recorded, and nothing else. */
