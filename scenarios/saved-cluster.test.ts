@@ -32,7 +32,7 @@ afterEach(async () => {
 
 const nobody = () => Promise.reject(new Error('a saved cluster is asked, and no other'))
 
-it('a plan, an explanation and the status are the same from a file as they were live: what Ceph allows is in it', async () => {
+it('a plan and explanations are the same from a file as they were live, for what Ceph allows is in it; status prints it too', async () => {
   fixture = await openCephFixture(threeZones)
   fixture.startOperator()
   await fixture.seconds(60)
