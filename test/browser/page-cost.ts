@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core'
 export interface PageCost {
   /** As they came over the wire. */
   receivedBytes(): number
-  /** Milliseconds that the page has spent on its script, and on layout and style. */
+  /** Milliseconds that the page has spent in its script, with what that calls, and on layout and style. */
   spentMs(): Promise<{ readonly script: number; readonly drawing: number }>
 }
 
@@ -11,8 +11,13 @@ export interface PageCost {
 export async function countPageCost(page: Page): Promise<PageCost> {
   const session = await page.context().newCDPSession(page)
   let received = 0
+  let script = 0
   await session.send('Network.enable')
   await session.send('Performance.enable')
+  // The browser's own ScriptDuration leaves out what runs when a promise resolves, which is all that a stream brings.
+  await session.send('Profiler.enable')
+  await session.send('Profiler.setSamplingInterval', { interval: 100 })
+  await session.send('Profiler.start')
   session.on('Network.dataReceived', ({ encodedDataLength }) => {
     received += encodedDataLength
   })
@@ -22,9 +27,34 @@ export async function countPageCost(page: Page): Promise<PageCost> {
   return {
     receivedBytes: () => received,
     async spentMs() {
+      const { profile } = await session.send('Profiler.stop')
+      await session.send('Profiler.start')
+      script += scriptMsOf(profile)
       const { metrics } = await session.send('Performance.getMetrics')
       const of = (wanted: string) => 1_000 * (metrics.find(({ name }) => name === wanted)?.value ?? 0)
-      return { script: of('ScriptDuration'), drawing: of('LayoutDuration') + of('RecalcStyleDuration') }
+      return { script, drawing: of('LayoutDuration') + of('RecalcStyleDuration') }
     },
   }
+}
+
+interface Profile {
+  readonly nodes: readonly {
+    readonly id: number
+    readonly callFrame: { readonly url: string }
+    readonly children?: readonly number[]
+  }[]
+  readonly samples?: readonly number[]
+  readonly timeDeltas?: readonly number[]
+}
+
+/** The time in functions of the page's own files, and in what they call. What the test itself runs in the page has no address. */
+function scriptMsOf({ nodes, samples = [], timeDeltas = [] }: Profile): number {
+  const own = new Set<number>()
+  const byId = new Map(nodes.map((node) => [node.id, node]))
+  const mark = (id: number) => {
+    own.add(id)
+    for (const child of byId.get(id)?.children ?? []) mark(child)
+  }
+  for (const { id, callFrame } of nodes) if (!own.has(id) && callFrame.url.startsWith('http')) mark(id)
+  return samples.reduce((sum, id, at) => (own.has(id) ? sum + (timeDeltas[at] ?? 0) : sum), 0) / 1_000
 }
