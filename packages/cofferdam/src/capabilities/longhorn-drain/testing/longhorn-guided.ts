@@ -12,6 +12,7 @@ import { buildCustomResourceDefinitions } from '../../../deploy/custom-resource-
 import { createMetrics } from '../../../operator/metrics.ts'
 import { startOperator } from '../../../operator/operator.ts'
 import { manageAnnotation } from '../domain/drain-settings.ts'
+import { byWriting } from './by-writing.ts'
 
 export interface GuidedLonghorn extends LonghornFixture {
   /** What operators wrote, in order: `patch settings/node-drain-policy value`. Events are left out. */
@@ -100,6 +101,7 @@ export async function openGuidedLonghorn(
     told: async (name) =>
       (await fixture.list(events))
         .filter(({ involvedObject, source }) => involvedObject.name === name && source?.component === 'cofferdam')
+        .sort(byWriting)
         .map(({ reason }) => reason ?? ''),
   }
 }

@@ -13,6 +13,7 @@ import type { ControllerName } from '../../../operator/controller-names.ts'
 import { createMetrics } from '../../../operator/metrics.ts'
 import { startOperator } from '../../../operator/operator.ts'
 import { buildAttempt, evictionAttemptedAnnotation } from '../../drain-detection/domain/attempt.ts'
+import { byWriting } from './by-writing.ts'
 
 export interface OperatedLonghorn extends LonghornFixture {
   /** What operators wrote, in order: `create poddisruptionbudgets/instance-manager-1`. Without events and Kubernetes' nodes. */
@@ -112,6 +113,7 @@ export async function openOperatedLonghorn(
     told: async (name) =>
       (await fixture.list(events))
         .filter(({ involvedObject, source }) => involvedObject.name === name && source?.component === 'cofferdam')
+        .sort(byWriting)
         .map(({ type, reason }) => `${type} ${reason}`),
     async close() {
       const stopped = operators.map((operator) => operator.stop())
