@@ -3,7 +3,7 @@ import { budgetsOf } from '@cofferdam/kubernetes/api/disruption-rules.ts'
 import { nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
 import { readStorage } from '../../capabilities/ceph-drain/observe/read-storage.ts'
-import { readLonghorn } from '../../capabilities/longhorn-drain/observe/read-longhorn.ts'
+import { readLonghornOn } from '../../capabilities/longhorn-drain/observe/read-longhorn.ts'
 import { explainNode } from '../../explain/explain-node.ts'
 import type { Wedge } from '../../explain/explanation.ts'
 import { findWedge } from '../../explain/find-wedge.ts'
@@ -27,7 +27,10 @@ export async function observeNodes(asked: readonly Node[], read: Reader): Promis
     podsOf(guarding, read),
     readStorage(read, budgets.items),
     observeHolds(read, budgets.items, read.notSeen),
-    readLonghorn(read),
+    readLonghornOn(
+      asked.map(({ metadata }) => metadata.name),
+      read,
+    ),
   ])
   const names = new Set(asked.map(({ metadata }) => metadata.name))
   const seen = [...onNodes, ...peers.filter(({ spec }) => !names.has(spec.nodeName ?? ''))]

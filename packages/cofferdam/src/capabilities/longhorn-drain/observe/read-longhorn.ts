@@ -1,4 +1,5 @@
-import { longhornNodes, longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { longhornInstanceManagers, longhornNodes, longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import type { Informers } from '@cofferdam/kubernetes/informers/informers.ts'
 import { type Attendance, attendanceOf } from '../../../shared/attendance.ts'
 import { known, type Observed } from '../../../shared/observed.ts'
 import type { ReadPorts } from '../../ports.ts'
@@ -18,7 +19,35 @@ export interface LonghornReadPorts extends ReadPorts, Pick<LonghornViewPorts, 'v
  * Fails closed: without one of the kinds that hold nodes there is no answer, rather than one that is too kind, and where Longhorn is in
  * several namespaces none but that; what could not be read, or judged, is noted.
  */
-export async function readLonghorn(read: LonghornReadPorts): Promise<LonghornView | undefined> {
+export function readLonghorn(read: LonghornReadPorts): Promise<LonghornView | undefined> {
+  const before = answers.get(read.informers)
+  if (before !== undefined) return before
+  const answer = judgeLonghorn(read)
+  answers.set(read.informers, answer)
+  return answer
+}
+
+/** The same where Longhorn is on one of these nodes; undefined where it is on none, without reading its volumes. */
+export async function readLonghornOn(
+  names: readonly string[],
+  read: LonghornReadPorts,
+): Promise<LonghornView | undefined> {
+  const { informers } = read
+  const nodes = informers.openOptional('longhorn/nodes', { type: longhornNodes })
+  const managers = informers.openOptional('longhorn/instancemanagers', { type: longhornInstanceManagers })
+  await informers.settled()
+  if (!nodes.synced || !managers.synced) return readLonghorn(read)
+  const places = new Set([
+    ...[...nodes.list()].map(({ metadata }) => metadata.name),
+    ...[...managers.list()].map(({ spec }) => spec?.nodeID ?? ''),
+  ])
+  return names.some((name) => places.has(name)) ? readLonghorn(read) : undefined
+}
+
+/** Several parts of one answer ask the same question: what was listed for it is judged once. */
+const answers = new WeakMap<Informers, Promise<LonghornView | undefined>>()
+
+async function judgeLonghorn(read: LonghornReadPorts): Promise<LonghornView | undefined> {
   const views = await readViews(read)
   if (views === undefined) return undefined
   const { clock, notSeen } = read

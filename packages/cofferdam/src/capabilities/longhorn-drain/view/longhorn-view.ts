@@ -4,8 +4,8 @@ import type { Attendance } from '../../../shared/attendance.ts'
 import { parsePodOnNode } from '../../../shared/pod-on-node.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import { asDecided } from '../domain/as-decided.ts'
-import { decideLonghornDrain } from '../domain/decide.ts'
 import type { LonghornDecision, NodeAnswer, ReplicaBlocker } from '../domain/decision.ts'
+import { createLonghornJudge } from '../domain/judge.ts'
 import { withLingeringBudgets } from '../domain/lingering.ts'
 import { withCordon } from '../domain/seen-closing.ts'
 import type { LonghornNodeView, LonghornSnapshot } from '../domain/snapshot.ts'
@@ -15,6 +15,8 @@ import { withStuckMoves } from '../domain/stuck-moves.ts'
 export interface LonghornView extends Attendance {
   readonly snapshot: LonghornSnapshot
   readonly decision: LonghornDecision
+  /** Decides about a snapshot that differs little from this one without reading all of it again. */
+  readonly decide: (snapshot: LonghornSnapshot) => LonghornDecision
   /** An open node that is shown as if it were drained, to show what a drain would meet. */
   readonly rehearsed?: string
   /** Why nothing is known of any node; the view is empty then. */
@@ -25,10 +27,10 @@ export interface LonghornView extends Attendance {
 export function viewLonghorn(
   seen: LonghornSnapshot,
   attendance: Attendance = {},
-  decide: (snapshot: LonghornSnapshot) => LonghornDecision = decideLonghornDrain,
+  decide: LonghornView['decide'] = createLonghornJudge().decide,
 ): LonghornView {
   const snapshot = asDecided(seen)
-  return { ...attendance, snapshot, decision: asItStands(snapshot, decide(snapshot)) }
+  return { ...attendance, snapshot, decision: asItStands(snapshot, decide(snapshot)), decide }
 }
 
 /** The decision, and what has come of it so far. */
@@ -43,7 +45,7 @@ export function rehearseDrain(view: LonghornView, node: string): LonghornView {
   const shown: LonghornNodeView = { ...withCordon(seen), isDraining: true }
   const nodes = view.snapshot.nodes.map((each) => (each === seen ? shown : each))
   const snapshot = { ...view.snapshot, nodes }
-  const decision = asItStands(snapshot, decideLonghornDrain(snapshot), node)
+  const decision = asItStands(snapshot, view.decide(snapshot), node)
   const flagged = new Set(
     snapshot.replicas.filter((each) => each.isEvictionRequested).map(({ name }) => `replica/${name}`),
   )

@@ -8,5 +8,5 @@ export function viewSeveralLonghorns(why: string, nowMs: number): LonghornView {
   const { settings, ...empty } = parseLonghorn({ ...noLonghornObjects, namespace: '', nowMs })
   const snapshot = { ...empty, settings: { ...settings, policy: unknown(why), inForce: unknown(why), problems: [] } }
   const decision = { ...decideLonghornDrain(snapshot), problems: [{ object: 'longhorn', problem: why }] }
-  return { snapshot, decision, unknownWhy: why }
+  return { snapshot, decision, decide: () => decision, unknownWhy: why }
 }
