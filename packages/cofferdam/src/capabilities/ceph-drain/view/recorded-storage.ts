@@ -83,7 +83,9 @@ function factsOf(view: StorageView, node: string, answers: readonly RecordedAnsw
     return { ...common, failureDomain: '', mayGo: known({ allowed: false, explanation, lasts: true }) }
   }
   const { domain, mayDrain, reason, explanation } = answer
-  const lasts = !mayDrain && lastingReasons.has(reason)
+  // While a failure domain is away the others are short of copies: that passes when it is back.
+  const passes = reason === ('TooFewCopies' satisfies Reason) && view.openDomains.length > 0
+  const lasts = !mayDrain && !passes && lastingReasons.has(reason)
   const mayGo = known({ allowed: mayDrain, explanation, ...(lasts && { lasts }) })
   return { ...common, failureDomain: domain, mayGo }
 }
