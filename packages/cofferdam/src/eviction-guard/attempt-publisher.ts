@@ -87,7 +87,10 @@ export function createAttemptPublisher(options: AttemptPublisherOptions): Attemp
       if ((writtenAt.has(attempt.node) && !isNews(attempt)) || waiting.size >= mostWaiting) return
       writtenAt.delete(attempt.node)
       writtenAt.set(attempt.node, now)
-      if (attempt.refused !== undefined) toldAt.set(attempt.node, now)
+      if (attempt.refused !== undefined) {
+        toldAt.delete(attempt.node)
+        toldAt.set(attempt.node, now)
+      }
       waiting.set(attempt.node, attempt)
       writeNext()
     },

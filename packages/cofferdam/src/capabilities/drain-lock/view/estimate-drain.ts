@@ -19,6 +19,25 @@ export function pastDrainsOf(disruptions: readonly NodeDisruption[]): readonly P
   })
 }
 
+/** How long a node was taken for this intent, by those on record. */
+interface UsualTime {
+  /** How many drains it rests on. */
+  readonly drains: number
+  /** The middle of them. Undefined: none is on record. */
+  readonly middle: number | undefined
+  /** The last drain of a node. */
+  readonly ofNode: ReadonlyMap<string, number>
+}
+
+export function usualTimeOf(past: readonly PastDrain[], wanted: PastDrain['intent']): UsualTime {
+  const alike = past.filter(({ intent }) => intent === wanted)
+  return {
+    drains: alike.length,
+    middle: alike.map(({ seconds }) => seconds).sort((a, b) => a - b)[Math.floor(alike.length / 2)],
+    ofNode: new Map(alike.map(({ node, seconds }) => [node, seconds])),
+  }
+}
+
 export interface DrainEstimate {
   /** Undefined: nothing is known that it could rest on. */
   readonly seconds: number | undefined
@@ -44,19 +63,17 @@ export function estimateDrain(
     readonly waitSecondsOf: (node: string) => number
   },
 ): DrainEstimate {
-  const alike = past.filter((drain) => drain.intent === intent)
-  const middle = alike.map(({ seconds }) => seconds).sort((a, b) => a - b)[Math.floor(alike.length / 2)]
+  const { drains: count, middle, ofNode } = usualTimeOf(past, intent)
   if (middle === undefined) {
     return { seconds: undefined, restsOn: 'no completed drain is on record, so how long a node takes is not known' }
   }
-  const ofNode = new Map(alike.map(({ node, seconds }) => [node, seconds]))
   let seconds = 0
   for (const nodes of waves) {
     const begins = Math.max(seconds, ...nodes.map(waitSecondsOf))
     seconds = begins + Math.max(...nodes.map((node) => ofNode.get(node) ?? middle))
   }
   const own = new Set(waves.flat().filter((node) => ofNode.has(node))).size
-  const drains = alike.length === 1 ? 'one completed drain' : `${alike.length} completed drains`
+  const drains = count === 1 ? 'one completed drain' : `${count} completed drains`
   const rest = own === waves.flat().length ? '' : `; ${middle} s for nodes without one`
   return { seconds, restsOn: `${drains} on record, of ${own} of these nodes${rest}` }
 }

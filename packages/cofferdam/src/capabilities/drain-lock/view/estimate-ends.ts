@@ -3,7 +3,7 @@ import type { ParsedAppLock } from '../../../ledger/rules/app-lock.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import type { Observed } from '../../../shared/observed.ts'
-import { type PastDrain, pastDrainsOf } from './estimate-drain.ts'
+import { type PastDrain, pastDrainsOf, usualTimeOf } from './estimate-drain.ts'
 
 /** When something that is held is free again, as far as can be said. */
 export interface EstimatedEnd {
@@ -52,12 +52,11 @@ function estimateRequest(
   past: readonly PastDrain[],
   sinceMs: number | undefined,
 ): { readonly atMs: number; readonly restsOn: string } | undefined {
-  const alike = past.filter(({ intent }) => intent === spec.intent)
-  const own = alike.findLast(({ node }) => node === spec.nodeName)
-  const middle = alike.map(({ seconds }) => seconds).sort((a, b) => a - b)[Math.floor(alike.length / 2)]
-  const seconds = own?.seconds ?? middle
+  const { drains, middle, ofNode } = usualTimeOf(past, spec.intent)
+  const own = ofNode.get(spec.nodeName)
+  const seconds = own ?? middle
   if (seconds === undefined || sinceMs === undefined) return undefined
-  const others = alike.length === 1 ? 'the one completed drain' : `${alike.length} completed drains`
+  const others = drains === 1 ? 'the one completed drain' : `${drains} completed drains`
   const restsOn = own === undefined ? `${others} on record` : `the last drain of ${spec.nodeName} on record`
   return { atMs: sinceMs + seconds * 1_000, restsOn: `${seconds} s, by ${restsOn}` }
 }
