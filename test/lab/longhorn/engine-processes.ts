@@ -9,7 +9,7 @@ import type { ReplicaMode } from '@cofferdam/simulator/world/longhorn/data-plane
 import type { ReplicaPlace, VolumeProcesses } from '@cofferdam/simulator/world/longhorn/volume-processes.ts'
 import type { LonghornEngineParts } from '../parts/parts.ts'
 import { type Daemon, startDaemon } from '../processes/daemon.ts'
-import { freePortRun } from '../processes/free-port-run.ts'
+import { freePortRun } from '../processes/free-port.ts'
 import type { Journal } from '../processes/journal.ts'
 import type { LabFolder } from '../processes/lab-folder.ts'
 import { startProgram } from '../processes/run-program.ts'

@@ -1,28 +1,43 @@
-import { createServer, type Server } from 'node:net'
+import { createServer } from 'node:net'
+
+/** Below what the system gives to connections of its own, which could take a port before its daemon binds it; above what services are known by. */
+const lowest = 12_000
+const highest = 31_000
+/** Suites run side by side in processes that do not know of each other: each takes its ports from a lane of its own. */
+const lanes = 4
+const laneSize = Math.floor((highest - lowest) / lanes)
 
 /** What was handed out is bound only later, so another caller could be given it too. */
 const handedOut = new Set<number>()
 
-/** Ports of the loopback interface that nobody listens on just now, and that were not handed out before. */
+/** Ports that no program listens on just now, on any address, and that were not handed out before. */
 export async function freePorts(count: number): Promise<number[]> {
-  const servers: Server[] = []
   const ports: number[] = []
-  while (ports.length < count) {
-    const server = await listen()
-    servers.push(server)
-    const { port } = server.address() as { readonly port: number }
-    if (handedOut.has(port)) continue
-    handedOut.add(port)
-    ports.push(port)
-  }
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
+  while (ports.length < count) ports.push(await freePortRun(1))
   return ports
 }
 
-function listen(): Promise<Server> {
-  return new Promise((resolve, reject) => {
+/** The first of so many such ports in a row. */
+export async function freePortRun(count: number): Promise<number> {
+  for (;;) {
+    const first = firstOfLane() + Math.floor(Math.random() * (laneSize - count + 1))
+    const ports = Array.from({ length: count }, (_, index) => first + index)
+    if (ports.some((port) => handedOut.has(port))) continue
+    for (const port of ports) handedOut.add(port)
+    if ((await Promise.all(ports.map(isFree))).every(Boolean)) return first
+  }
+}
+
+/** Vitest numbers the processes that run at the same time, from 1. */
+function firstOfLane(): number {
+  const number = Number(process.env['VITEST_POOL_ID'] ?? '1')
+  return lowest + ((number - 1) % lanes) * laneSize
+}
+
+function isFree(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
     const server = createServer()
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', () => resolve(server))
+    server.once('error', () => resolve(false))
+    server.listen(port, () => server.close(() => resolve(true)))
   })
 }
