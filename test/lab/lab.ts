@@ -26,7 +26,7 @@ import { cephRuntime } from './machines/ceph-runtime.ts'
 import type { LabCluster } from './machines/operator-arguments.ts'
 import { operatorRuntime } from './machines/operator-runtime.ts'
 import { prepareRuntime } from './machines/prepare-runtime.ts'
-import { startServiceProxy } from './machines/service-proxy.ts'
+import { type ServiceProxy, startServiceProxy } from './machines/service-proxy.ts'
 import { type Machines, startMachines } from './machines/start-machines.ts'
 import { findCeph } from './parts/find-ceph.ts'
 import { findKubernetes } from './parts/find-kubernetes.ts'
@@ -67,6 +67,8 @@ export interface Lab {
   installOperator(options?: { readonly besideRook?: boolean }): Promise<void>
   /** Starts the operators anew with the setting that adds OSDs. */
   growWith(rookImage: string): Promise<void>
+  /** The ways to the API server and from it to the guards; the first only where it was asked for. */
+  readonly links: { readonly api?: ServiceProxy; readonly guards: ServiceProxy }
   /** Processes of the operator, by the names of their pods. */
   operators(): ReadonlyMap<string, Daemon>
   /** Names of the OSD budgets that are there. */
@@ -82,8 +84,15 @@ export interface Lab {
 const clusterFile = new URL('./cluster.yaml', import.meta.url)
 const pollEveryMs = 250
 
+export interface LabOptions {
+  /** Operators reach the API server through a link that can be cut. */
+  readonly hasApiLink?: boolean
+  /** No operator can be expected to finish what it has begun; absent: while none runs. */
+  readonly isUnattended?: () => boolean
+}
+
 /** Opens the whole lab: Ceph clean, nodes Ready, every OSD pod backed by its process, no operator yet. */
-export async function openLab(name: string): Promise<Lab> {
+export async function openLab(name: string, options: LabOptions = {}): Promise<Lab> {
   const folder = await openLabFolder(name)
   const journal = openJournal(join(folder.logs, 'journal.log'))
   const endings: (() => unknown)[] = [() => folder.remove()]
@@ -91,7 +100,7 @@ export async function openLab(name: string): Promise<Lab> {
     for (const end of endings.splice(0).reverse()) await end()
   }
   try {
-    return await open({ folder, journal, endings, close })
+    return await open({ folder, journal, endings, close, options })
   } catch (error) {
     journal.tell('lab', `could not be opened: ${error instanceof Error ? error.message : String(error)}`)
     await close()
@@ -105,18 +114,22 @@ interface Opening {
   /** What has to be ended, in the order in which it began. */
   readonly endings: (() => unknown)[]
   readonly close: () => Promise<void>
+  readonly options: LabOptions
 }
 
-async function open({ folder, journal, endings, close }: Opening): Promise<Lab> {
+async function open({ folder, journal, endings, close, options }: Opening): Promise<Lab> {
   const say = (line: string) => journal.tell('lab', line)
   const description = parseClusterFile(readFileSync(clusterFile, 'utf8'), 'cluster.yaml')
   const described = description.ceph as CephClusterDescription
-  const { plane, ceph } = await startBoth({ folder, journal, endings, close }, described)
+  const { plane, ceph } = await startBoth({ folder, journal, endings }, described)
   const { api } = plane
 
   const operator = operatorRuntime({ folder, journal, program: [process.execPath, 'bin/cofferdam.js'] })
   const guards = await startServiceProxy(() => operator.guardPorts())
   endings.push(() => guards.close())
+  const apiPort = Number(new URL(plane.server).port)
+  const apiLink = options.hasApiLink === true ? await startServiceProxy(() => [apiPort]) : undefined
+  endings.push(() => apiLink?.close())
   const { namespace } = described
   const preparing = prepareRuntime({ ceph, api, namespace, journal })
   const runtime = anyRuntime(cephRuntime(ceph, namespace, journal), preparing, operator)
@@ -139,7 +152,7 @@ async function open({ folder, journal, endings, close }: Opening): Promise<Lab> 
     views,
     domainLabel: `topology-location-${described.rados[0]?.failureDomain ?? 'host'}`,
     observeCeph: () => observeCeph(ceph.commands),
-    isUnattended: () => operator.processes().size === 0,
+    isUnattended: () => operator.processes().size === 0 || options.isUnattended?.() === true,
     overlapLooks: 4,
   })
   endings.push(() => oracle.stop())
@@ -181,7 +194,7 @@ async function open({ folder, journal, endings, close }: Opening): Promise<Lab> 
       .sort()
 
   async function useOperator(how: Omit<LabCluster, 'key'>): Promise<void> {
-    const kubeconfig = await plane.kubeconfigOf(operatorAccount)
+    const kubeconfig = await plane.kubeconfigOf(operatorAccount, apiLink?.port)
     const cluster = { key: `${described.namespace}/${described.name}`, ...how }
     operator.use({ kubeconfig, ceph: ceph.operator, cluster, guardUrl: `https://127.0.0.1:${guards.port}` })
   }
@@ -222,6 +235,7 @@ async function open({ folder, journal, endings, close }: Opening): Promise<Lab> 
       await kubectl(...deployment, 'restart', 'deployment/cofferdam-operator')
       await kubectl(...deployment, 'status', 'deployment/cofferdam-operator')
     },
+    links: { guards, ...(apiLink && { api: apiLink }) },
     operators: () => operator.processes(),
     osdBudgets,
     budgetText(budgetName) {
@@ -246,7 +260,10 @@ async function open({ folder, journal, endings, close }: Opening): Promise<Lab> 
 }
 
 /** Kubernetes and Ceph start side by side: neither needs the other yet. */
-async function startBoth({ folder, journal, endings }: Opening, described: CephClusterDescription) {
+async function startBoth(
+  { folder, journal, endings }: Pick<Opening, 'folder' | 'journal' | 'endings'>,
+  described: CephClusterDescription,
+) {
   const say = (line: string) => journal.tell('lab', line)
   const release = (process.env['COFFERDAM_LAB_CEPH'] ?? '16') as CephRelease
   const [kubernetesParts, cephParts] = [await findKubernetes(say), await findCeph(release, say)]

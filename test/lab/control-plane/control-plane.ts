@@ -2,6 +2,8 @@ import type { HttpKubeApi } from '@cofferdam/kubernetes/client/http-kube-api.ts'
 import type { Daemon } from '../processes/daemon.ts'
 import type { AuditedWrite } from './audit.ts'
 
+export type PlaneDaemon = 'etcd' | 'apiserver' | 'controllerManager' | 'scheduler'
+
 /** A real Kubernetes without machines: etcd, API server, controller manager and scheduler on loopback. */
 export interface ControlPlane {
   readonly server: string
@@ -11,9 +13,15 @@ export interface ControlPlane {
   readonly api: HttpKubeApi
   /** Path of a kubectl of the server's own version. */
   readonly kubectl: string
-  readonly daemons: Readonly<Record<'etcd' | 'apiserver' | 'controllerManager' | 'scheduler', Daemon>>
-  /** Writes a kubeconfig with a token for this ServiceAccount, which must exist, and returns its path. */
-  kubeconfigOf(account: { readonly namespace: string; readonly name: string }): Promise<string>
+  /** The last process of each, running or not. */
+  readonly daemons: Readonly<Record<PlaneDaemon, Daemon>>
+  /** Starts it anew on the same data after it has ended, as a kubelet does with the static pods of a control plane. */
+  revive(name: PlaneDaemon): void
+  /**
+   * Writes a kubeconfig with a token for this ServiceAccount, which must exist, and returns its path. With a port, the way leads through
+   * a proxy that listens there.
+   */
+  kubeconfigOf(account: { readonly namespace: string; readonly name: string }, viaPort?: number): Promise<string>
   /** Who has written budgets, Deployments, ConfigMaps and CephClusters so far. */
   writes(): Promise<readonly AuditedWrite[]>
   /** The CA in PEM; with its key the lab signs certificates for servers on loopback. */

@@ -14,7 +14,7 @@ import { freePorts } from '../processes/free-port.ts'
 import type { Journal } from '../processes/journal.ts'
 import type { LabFolder } from '../processes/lab-folder.ts'
 import { auditPolicy, parseAudit } from './audit.ts'
-import type { ControlPlane } from './control-plane.ts'
+import type { ControlPlane, PlaneDaemon } from './control-plane.ts'
 import { writeCredentials } from './credentials.ts'
 import {
   apiserverCommand,
@@ -38,6 +38,13 @@ export interface ControlPlaneOptions {
 }
 
 type Closer = () => Promise<void>
+
+const programOf: Readonly<Record<PlaneDaemon, string>> = {
+  etcd: 'etcd',
+  apiserver: 'kube-apiserver',
+  controllerManager: 'kube-controller-manager',
+  scheduler: 'kube-scheduler',
+}
 
 const serviceAccounts: ResourceType<KubeObject> = {
   group: '',
@@ -70,12 +77,25 @@ async function startAll(options: ControlPlaneOptions, open: Closer[]): Promise<C
   const { parts, folder, journal, signal } = options
   const began = performance.now()
   const inFolder = (name: string) => join(folder.path, 'control-plane', name)
-  const start = (name: string, command: readonly [string, ...string[]]): Daemon => {
-    signal?.throwIfAborted()
+  const daemons: Partial<Record<PlaneDaemon, Daemon>> = {}
+  const commands = new Map<PlaneDaemon, readonly [string, ...string[]]>()
+  let isClosed = false
+  const launch = (key: PlaneDaemon): Daemon => {
+    const name = programOf[key]
+    const command = commands.get(key) as readonly [string, ...string[]]
     const daemon = startDaemon({ name, command, logFile: join(folder.logs, `${name}.log`), journal })
-    // Nothing is kept, so nobody is given time to end well.
-    open.push(() => daemon.stop({ graceMs: 0 }))
+    daemons[key] = daemon
     return daemon
+  }
+  const start = (key: PlaneDaemon, command: readonly [string, ...string[]]): Daemon => {
+    signal?.throwIfAborted()
+    commands.set(key, command)
+    // Nothing is kept, so nobody is given time to end well.
+    open.push(async () => {
+      isClosed = true
+      await daemons[key]?.stop({ graceMs: 0 })
+    })
+    return launch(key)
   }
   signal?.throwIfAborted()
   await rm(inFolder(''), { recursive: true, force: true })
@@ -85,10 +105,10 @@ async function startAll(options: ControlPlaneOptions, open: Closer[]): Promise<C
   const credentials = await writeCredentials(inFolder('pki'))
   const { authority, tokens } = credentials
   const server = `https://127.0.0.1:${ports.apiserver}`
-  const kubeconfigFor = (name: string, token: string, namespace?: string) =>
+  const kubeconfigFor = (name: string, token: string, namespace?: string, viaPort?: number) =>
     writeKubeconfig({
       path: inFolder(`${name}.kubeconfig`),
-      server,
+      server: viaPort === undefined ? server : `https://127.0.0.1:${viaPort}`,
       authority: authority.certificatePem,
       token,
       ...(namespace === undefined ? {} : { namespace }),
@@ -103,21 +123,18 @@ async function startAll(options: ControlPlaneOptions, open: Closer[]): Promise<C
   await waitUntilReady({ daemon: etcd, url: `http://127.0.0.1:${ports.etcd}/health`, signal })
 
   const secure = { authority: authority.certificatePem, signal }
-  const apiserver = start('kube-apiserver', apiserverCommand(parts, ports, credentials, audit))
+  const apiserver = start('apiserver', apiserverCommand(parts, ports, credentials, audit))
   await waitUntilReady({ daemon: apiserver, url: `${server}/readyz`, token: tokens.admin, ...secure })
   journal.tell('control plane', `API server ready after ${secondsSince(began)}`)
 
   const controllerManager = start(
-    'kube-controller-manager',
+    'controllerManager',
     controllerManagerCommand(parts, ports, credentials, {
       kubeconfig: ofControllerManager,
       ...(options.controllers === undefined ? {} : { controllers: options.controllers }),
     }),
   )
-  const scheduler = start(
-    'kube-scheduler',
-    schedulerCommand(parts, ports, credentials, { kubeconfig: ofScheduler, config }),
-  )
+  const scheduler = start('scheduler', schedulerCommand(parts, ports, credentials, { kubeconfig: ofScheduler, config }))
   const healthOf = (port: number) => `https://127.0.0.1:${port}/healthz`
   await Promise.all([
     waitUntilReady({ daemon: controllerManager, url: healthOf(ports.controllerManager), ...secure }),
@@ -138,16 +155,19 @@ async function startAll(options: ControlPlaneOptions, open: Closer[]): Promise<C
     kubeconfig,
     api,
     kubectl: parts.kubectl,
-    daemons: { etcd, apiserver, controllerManager, scheduler },
+    daemons: daemons as Record<PlaneDaemon, Daemon>,
+    revive(key) {
+      if (!isClosed && daemons[key]?.isRunning() === false) launch(key)
+    },
     ca: { certificate: authority.certificatePem, key: authority.privateKeyPem },
-    async kubeconfigOf(account) {
+    async kubeconfigOf(account, viaPort) {
       const answer = await api.createSubresource(serviceAccounts, account, 'token', {
         apiVersion: 'authentication.k8s.io/v1',
         kind: 'TokenRequest',
         spec: { expirationSeconds: tokenLifeSeconds },
       })
       const { token } = answer['status'] as { readonly token: string }
-      return kubeconfigFor(`${account.namespace}.${account.name}`, token, account.namespace)
+      return kubeconfigFor(`${account.namespace}.${account.name}`, token, account.namespace, viaPort)
     },
     writes: async () => parseAudit(await readFile(audit.log, 'utf8')),
     close: () => closeAll(open),
