@@ -12,7 +12,7 @@ import { indexLimitsSeen } from '../capabilities/drain-lock/observe/limits.ts'
 import { observeDisruption } from '../capabilities/drain-lock/observe/observe.ts'
 import { isOverInstanceManager } from '../capabilities/longhorn-drain/domain/budget-object.ts'
 import { type ForeseenMoves, foreseeMoves } from '../capabilities/longhorn-drain/domain/foresee-moves.ts'
-import { createLonghornJudge } from '../capabilities/longhorn-drain/domain/judge.ts'
+import { createLeavingDecider } from '../capabilities/longhorn-drain/domain/decide-leaving.ts'
 import type { LonghornSnapshot } from '../capabilities/longhorn-drain/domain/snapshot.ts'
 import {
   longhornStorageFacts,
@@ -120,6 +120,7 @@ function longhornFactsOf(longhorn: Observed<LonghornSnapshot> | undefined): (nod
     ...snapshot.replicas.map(({ node }) => node),
     ...snapshot.instanceManagers.filter(({ engines }) => engines.length > 0).map(({ node }) => node),
   ])
-  const judge = createLonghornJudge()
-  return (node) => (withData.has(node) ? [longhornStorageFacts({ snapshot, node, heldSinceMs: undefined, judge })] : [])
+  const decide = createLeavingDecider()
+  return (node) =>
+    withData.has(node) ? [longhornStorageFacts({ snapshot, node, heldSinceMs: undefined, decide })] : []
 }
