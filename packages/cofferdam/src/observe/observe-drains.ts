@@ -11,8 +11,8 @@ import type { DisruptionSnapshot } from '../capabilities/drain-lock/domain/snaps
 import { indexLimitsSeen } from '../capabilities/drain-lock/observe/limits.ts'
 import { observeDisruption } from '../capabilities/drain-lock/observe/observe.ts'
 import { isOverInstanceManager } from '../capabilities/longhorn-drain/domain/budget-object.ts'
-import { type ForeseenMoves, foreseeMoves } from '../capabilities/longhorn-drain/domain/foresee-moves.ts'
 import { createLeavingDecider } from '../capabilities/longhorn-drain/domain/decide-leaving.ts'
+import { type ForeseenMoves, foreseeMoves } from '../capabilities/longhorn-drain/domain/foresee-moves.ts'
 import type { LonghornSnapshot } from '../capabilities/longhorn-drain/domain/snapshot.ts'
 import {
   longhornStorageFacts,

@@ -50,12 +50,17 @@ export function createLeavingDecider(): DecideLeaving {
 const none: ReadonlySet<string> = new Set()
 
 /** On open nodes every instance manager that runs gets a budget. */
-function plannedBudgets({ instanceManagers, budgets }: LonghornSnapshot, { nodes }: LonghornIndex): ReadonlySet<string> {
+function plannedBudgets(
+  { instanceManagers, budgets }: LonghornSnapshot,
+  { nodes }: LonghornIndex,
+): ReadonlySet<string> {
   return new Set(
     instanceManagers
       .filter(({ name, node: place, isRunning }) => {
         const node = nodes.get(place)
-        return isRunning && node !== undefined && node.kubernetes !== 'absent' && !isSeenClosed(node) && !budgets.has(name)
+        return (
+          isRunning && node !== undefined && node.kubernetes !== 'absent' && !isSeenClosed(node) && !budgets.has(name)
+        )
       })
       .map(({ name }) => name),
   )
