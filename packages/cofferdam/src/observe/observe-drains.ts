@@ -31,6 +31,7 @@ import { known, type Observed, unknown } from '../shared/observed.ts'
 import { once } from '../shared/once.ts'
 import type { StorageFacts } from '../shared/storage-facts.ts'
 import type { Reader } from './reader.ts'
+import { findUnread } from './unread-on-node.ts'
 
 /** What drains of many nodes would meet, all read at one time. */
 export interface ObservedDrains {
@@ -38,6 +39,8 @@ export interface ObservedDrains {
   readonly snapshots: readonly DisruptionSnapshot[]
   /** Whether the storage decides what the budget allows: it opens when its node may go. */
   readonly isByStorage: (budget: BudgetReference) => boolean
+  /** What could not be read and may hold the node, for those nodes that it may. */
+  readonly unreadOn: ReturnType<typeof findUnread>
   /** What a drain would make Longhorn do; absent where there is none, or it is not known. */
   readonly moves?: ForeseenMoves & { readonly key: string }
 }
@@ -93,6 +96,7 @@ export async function observeDrains(requests: readonly NodeDisruption[], read: R
   )
   return {
     snapshots,
+    unreadOn: findUnread({ notSeen, ledger: await ledger(), pods, budgets: [...plainBudgets.list()] }),
     isByStorage: ({ namespace, name }) => names.get(namespace)?.has(name) === true,
     ...(longhorn?.known === true ? { moves: { key: longhornStorageKey, ...foreseeMoves(longhorn.value) } } : {}),
   }
