@@ -11,8 +11,8 @@ import type { DisruptionSnapshot } from '../capabilities/drain-lock/domain/snaps
 import { indexLimitsSeen } from '../capabilities/drain-lock/observe/limits.ts'
 import { observeDisruption } from '../capabilities/drain-lock/observe/observe.ts'
 import { isOverInstanceManager } from '../capabilities/longhorn-drain/domain/budget-object.ts'
+import { createLeavingDecider } from '../capabilities/longhorn-drain/domain/decide-leaving.ts'
 import { type ForeseenMoves, foreseeMoves } from '../capabilities/longhorn-drain/domain/foresee-moves.ts'
-import { createLonghornJudge } from '../capabilities/longhorn-drain/domain/judge.ts'
 import type { LonghornSnapshot } from '../capabilities/longhorn-drain/domain/snapshot.ts'
 import {
   longhornStorageFacts,
@@ -31,6 +31,7 @@ import { known, type Observed, unknown } from '../shared/observed.ts'
 import { once } from '../shared/once.ts'
 import type { StorageFacts } from '../shared/storage-facts.ts'
 import type { Reader } from './reader.ts'
+import { findUnread } from './unread-on-node.ts'
 
 /** What drains of many nodes would meet, all read at one time. */
 export interface ObservedDrains {
@@ -38,6 +39,8 @@ export interface ObservedDrains {
   readonly snapshots: readonly DisruptionSnapshot[]
   /** Whether the storage decides what the budget allows: it opens when its node may go. */
   readonly isByStorage: (budget: BudgetReference) => boolean
+  /** What could not be read and may hold the node, for those nodes that it may. */
+  readonly unreadOn: ReturnType<typeof findUnread>
   /** What a drain would make Longhorn do; absent where there is none, or it is not known. */
   readonly moves?: ForeseenMoves & { readonly key: string }
 }
@@ -93,6 +96,7 @@ export async function observeDrains(requests: readonly NodeDisruption[], read: R
   )
   return {
     snapshots,
+    unreadOn: findUnread({ notSeen, ledger: await ledger(), pods, budgets: [...plainBudgets.list()] }),
     isByStorage: ({ namespace, name }) => names.get(namespace)?.has(name) === true,
     ...(longhorn?.known === true ? { moves: { key: longhornStorageKey, ...foreseeMoves(longhorn.value) } } : {}),
   }
@@ -120,6 +124,7 @@ function longhornFactsOf(longhorn: Observed<LonghornSnapshot> | undefined): (nod
     ...snapshot.replicas.map(({ node }) => node),
     ...snapshot.instanceManagers.filter(({ engines }) => engines.length > 0).map(({ node }) => node),
   ])
-  const judge = createLonghornJudge()
-  return (node) => (withData.has(node) ? [longhornStorageFacts({ snapshot, node, heldSinceMs: undefined, judge })] : [])
+  const decide = createLeavingDecider()
+  return (node) =>
+    withData.has(node) ? [longhornStorageFacts({ snapshot, node, heldSinceMs: undefined, decide })] : []
 }

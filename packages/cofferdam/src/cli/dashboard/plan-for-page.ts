@@ -20,9 +20,8 @@ export function createPlanForPage({
     const asked = { intent: 'Reboot', honourSkipDrain: true, accepts: [] } as const
     const place = { link: { api, server: '' }, clock, signal, leaseNamespace }
     const names = items.map(({ metadata }) => metadata.name)
-    const { waves, lowerBound, never, estimateSeconds, estimateRestsOn, waits, foreseen, observedAt, notSeen } =
-      await planNodes(names, asked, place)
-    return { waves, lowerBound, never, estimateSeconds, estimateRestsOn, waits, foreseen, observedAt, notSeen }
+    const { server: _, asked: __, ...shown } = await planNodes(names, asked, place)
+    return shown
   }
   return (signal) => {
     underWay ??= plan(signal).finally(() => {

@@ -189,6 +189,8 @@ async function findNext(
   )
   const never = now.never.find(({ node }) => fresh.includes(node))
   if (never !== undefined) return { changed: `${never.node} cannot go any more: ${never.why}` }
+  const unknown = now.unknown.find(({ node }) => fresh.includes(node))
+  if (unknown !== undefined) return { changed: `whether ${unknown.node} can go is not known: ${unknown.why}.` }
   const begun = open.filter((node) => seen.has(node))
   // What was requested before is followed first, and what goes beside it.
   const first = now.waves.find((wave) => begun.every((node) => wave.includes(node))) ?? begun

@@ -29,6 +29,7 @@ export async function observeNodes(asked: readonly Node[], read: Reader): Promis
     observeHolds(read, budgets.items, read.notSeen),
     readLonghornOn(
       asked.map(({ metadata }) => metadata.name),
+      guarding,
       read,
     ),
   ])

@@ -10,7 +10,7 @@ import type { DisruptionSnapshot } from '../../capabilities/drain-lock/domain/sn
 import { limitsSeen, parseCountedNode } from '../../capabilities/drain-lock/observe/limits.ts'
 import { parseHoldableBudget } from '../../capabilities/drain-lock/observe/objects.ts'
 import { observeDisruption } from '../../capabilities/drain-lock/observe/observe.ts'
-import { createLonghornJudge } from '../../capabilities/longhorn-drain/domain/judge.ts'
+import { createLeavingDecider } from '../../capabilities/longhorn-drain/domain/decide-leaving.ts'
 import {
   hasLonghornData,
   longhornStorageFacts,
@@ -99,5 +99,5 @@ function longhornFacts(longhorn: LonghornView | undefined, node: string): Storag
   const { snapshot, unknownWhy } = longhorn
   if (unknownWhy !== undefined) return [unknownLonghornStorage(node, unknownWhy)]
   if (!hasLonghornData(snapshot, node)) return []
-  return [longhornStorageFacts({ snapshot, node, heldSinceMs: undefined, judge: createLonghornJudge() })]
+  return [longhornStorageFacts({ snapshot, node, heldSinceMs: undefined, decide: createLeavingDecider() })]
 }

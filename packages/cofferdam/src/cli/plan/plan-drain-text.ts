@@ -10,11 +10,12 @@ const mostNodes = 10
 
 /** The plan for people: how many waves, which nodes in each, what never goes and why, what is waited for now. */
 export function renderDrainPlan(plan: DrainPlanFile, paint: Paint): string {
-  const { waves, never, waits, foreseen, notSeen } = harmlessData(plan)
+  const { waves, never, unknown, waits, foreseen, notSeen } = harmlessData(plan)
   return [
     ...headline(plan, paint),
     ...(waves.length === 0 ? [] : ['', ...schedule(waves, paint)]),
     ...section(`${paint('red', 'never')} as asked: these nodes are in no wave`, never),
+    ...section(`${paint('yellow', 'not readable')} with these rights: these nodes are in no wave`, unknown),
     ...section(`${paint('yellow', 'waits now')} for what can end by itself: these nodes go in the last waves`, waits),
     ...section(`${paint('yellow', 'check')}: nothing forbids it, but a drain can stop here`, foreseen),
     ...section(
@@ -25,15 +26,19 @@ export function renderDrainPlan(plan: DrainPlanFile, paint: Paint): string {
 }
 
 function headline(
-  { waves, never, lowerBound, estimateSeconds, estimateRestsOn, observedAt }: DrainPlanFile,
+  { waves, never, unknown, lowerBound, estimateSeconds, estimateRestsOn, observedAt }: DrainPlanFile,
   paint: Paint,
 ): string[] {
   const count = waves.flat().length
-  const total = count + never.length
+  const total = count + never.length + unknown.length
   const nodes = total === 1 ? '1 node' : `${total} nodes`
   const inWaves = wavesText({ waves, lowerBound })
-  const going = never.length === 0 ? '' : `, ${never.length} can never go`
-  const verdict = count === 0 ? paint('red', 'none can go') : `${paint('green', inWaves)}${going}`
+  const others = [
+    ...(never.length === 0 ? [] : [`${never.length} can never go`]),
+    ...(unknown.length === 0 ? [] : [`${unknown.length} cannot be judged`]),
+  ]
+  const none = unknown.length === 0 ? ['none can go'] : ['none is known to go', ...others]
+  const verdict = count === 0 ? paint('red', none.join(', ')) : [paint('green', inWaves), ...others].join(', ')
   return [
     `${paint('bold', nodes)}  ${verdict}`,
     ...wrapped(`estimate  ${estimateText({ estimateSeconds })}: ${estimateRestsOn}`),

@@ -35,7 +35,7 @@ export function createPlanDrainCommand(ports: PlanDrainPorts): CliCommand<PlanDr
     name: 'drain',
     summary: 'in which waves nodes can be drained, which never can, and why',
     description:
-      'Plans the waves in which nodes can be drained together: by failure domains of Ceph, copies of Longhorn, room in budgets, locks of owners and limits of the DisruptionPolicy at once, with the lower bound. Nodes that can never go as asked are named with the reason, before the first one is touched. From the live cluster, or with --from FILE from what cofferdam snapshot saved. Changes nothing; cofferdam drain --plan FILE carries a plan out. Exit code 3: some nodes can never go as asked.',
+      'Plans the waves in which nodes can be drained together: by failure domains of Ceph, copies of Longhorn, room in budgets, locks of owners and limits of the DisruptionPolicy at once, with the lower bound. Nodes that can never go as asked are named with the reason, before the first one is touched. From the live cluster, or with --from FILE from what cofferdam snapshot saved. Changes nothing; cofferdam drain --plan FILE carries a plan out. Exit code 3: some nodes can never go as asked, or what may hold them could not be read.',
     examples: [
       { line: 'cofferdam plan drain --all --delete-emptydir-data', says: 'in which waves all nodes can be rebooted' },
       { line: 'cofferdam plan drain --all --by zone', says: 'zone after zone' },
@@ -81,7 +81,7 @@ export function createPlanDrainCommand(ports: PlanDrainPorts): CliCommand<PlanDr
     },
 
     render: renderDrainPlan,
-    exitCode: ({ never }) => (never.length > 0 ? exitCodes.blocked : exitCodes.done),
+    exitCode: ({ never, unknown }) => (never.length + unknown.length > 0 ? exitCodes.blocked : exitCodes.done),
   }
 }
 

@@ -62,17 +62,19 @@ export function PlanPanel() {
 }
 
 function Waves({ made }: { made: Plan }) {
-  const { waves, never, estimateRestsOn, observedAt } = made
+  const { waves, never, unknown, estimateRestsOn, observedAt } = made
   const at = step.value
   const going = waves.flat().length
-  const total = going + never.length
+  const total = going + never.length + unknown.length
   return (
     <>
       <p class="plan-says">
         <strong>
-          {total} {total === 1 ? 'node' : 'nodes'}: {going === 0 ? 'none can go' : wavesText(made)}
+          {total} {total === 1 ? 'node' : 'nodes'}:{' '}
+          {going > 0 ? wavesText(made) : unknown.length > 0 ? 'none is known to go' : 'none can go'}
         </strong>
         {never.length === 0 || going === 0 ? '' : `, ${never.length} can never go`}
+        {unknown.length === 0 ? '' : `, ${unknown.length} cannot be judged`}
       </p>
       <p class="soft">
         Estimate {estimateText(made)}: {estimateRestsOn}. As of <time dateTime={observedAt}>{observedAt}</time>.{' '}
@@ -97,6 +99,7 @@ function Waves({ made }: { made: Plan }) {
         </>
       )}
       <Said title="Never as asked" rows={never} />
+      <Said title="Not readable, and in no wave" rows={unknown} />
       <Said title="Waits now, and goes in the last waves" rows={made.waits} />
       <Said title="Nothing forbids it, but a drain can stop here" rows={made.foreseen} />
       <Said title="Not known" rows={made.notSeen.map((why) => ({ node: '', why }))} />

@@ -37,10 +37,6 @@ export const serviceOwnerKinds: readonly string[] = [
   'CephFilesystemMirror',
 ]
 
-export function isServiceBudgetName(name: string): boolean {
-  return /^rook-ceph-(mds|rgw|rbd-mirror|nfs|nvmeof|fs-mirror)-/.test(name)
-}
-
 /**
  * Decides the budgets of MDS, RGW, rbd-mirror, NFS, nvmeof and cephfs-mirror: all but one must stay.
  *

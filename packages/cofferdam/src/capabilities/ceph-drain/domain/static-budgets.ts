@@ -1,12 +1,13 @@
 import type { OwnerReference } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import type { CephClusterView } from '../../../safety/ceph-cluster-view.ts'
+import { isServiceBudgetName } from '../../../shared/follows-osds.ts'
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import { isManagedByUs, managedLabels, withoutMark } from './budget-mark.ts'
 import { daemonIdLabel } from './cluster-objects.ts'
 import { type BesideOsds, type DaemonBudget, decideDaemonBudget, parseExempt } from './daemon-budgets.ts'
-import { type CephServices, decideServiceBudgets, isServiceBudgetName, serviceOwnerKinds } from './service-budgets.ts'
+import { type CephServices, decideServiceBudgets, serviceOwnerKinds } from './service-budgets.ts'
 import type { DaemonView } from './snapshot.ts'
 
 /** Daemons whose pods are alike: a count protects them, whichever of them goes. */

@@ -53,6 +53,7 @@ const moves = {
   reason: 'ReplicaMoving',
   wayOut: 'It is being copied.',
 } as const
+const mons = { ...web, name: 'mons', uid: 'mon-1', disruptionsAllowed: 0, followers: 'mons' } as const
 const unclean = { ...ceph, isClean: known(false) }
 
 table('once the intent is written', {
@@ -111,6 +112,34 @@ table('once the intent is written', {
       phase: 'Draining',
       steps: [evictJob],
       blockedBy: ['pdb/shop/db: BudgetExhausted, its own pods'],
+    },
+  },
+  'a mon beside OSDs waits for them, so that nobody adds mons to end the drain': {
+    given: {
+      record: draining,
+      node: cordoned,
+      pods: [web0, { ...job0, budgetUids: ['mon-1'] }],
+      budgets: [locked(), { ...mons, currentHealthy: 3, expectedPods: 3 }],
+    },
+    then: {
+      reason: 'PodsLeaving',
+      phase: 'Draining',
+      steps: [evictJob],
+      blockedBy: ['pdb/shop/mons: FollowsOsds, the OSDs on the same nodes'],
+    },
+  },
+  'a mon waits for its quorum while another one is down, whatever the OSDs do': {
+    given: {
+      record: draining,
+      node: cordoned,
+      pods: [web0, { ...job0, budgetUids: ['mon-1'] }],
+      budgets: [locked(), { ...mons, currentHealthy: 2, expectedPods: 3 }],
+    },
+    then: {
+      reason: 'PodsLeaving',
+      phase: 'Draining',
+      steps: [evictJob],
+      blockedBy: ['pdb/shop/mons: BudgetExhausted, its own pods'],
     },
   },
   'where storage keeps the budget of its own pod, its reason is told in place of a number of pods': {

@@ -1,5 +1,6 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { budgetKey, nodeKey } from '../../../ledger/rules/keys.ts'
+import { areFollowing, explainFollowing } from '../../../shared/follows-osds.ts'
 import type { PodReference } from '../../../shared/object-references.ts'
 import { appLockBlockers, budgetBlocker, budgetsOver, obstacleBlocker } from './claims.ts'
 import { decideLost } from './decide-lost.ts'
@@ -26,7 +27,7 @@ import { cordonOnRecord } from './own-cordon.ts'
 import { type PodPlan, planPods, podName } from './plan-pods.ts'
 import { lossBlockers } from './pod-losses.ts'
 import { isPatienceOver } from './queue-time.ts'
-import type { DisruptionRecord, NodeFacts, PodFacts } from './snapshot.ts'
+import type { BudgetFacts, DisruptionRecord, NodeFacts, PodFacts } from './snapshot.ts'
 
 /** From the written intent until the node is back or gone. */
 export function decideActing(view: DisruptionView): DisruptionDecision {
@@ -279,7 +280,16 @@ function blockersOf(view: DisruptionView, pod: PodFacts): DisruptionBlocker[] {
   if (!budget.isCounted) return [budgetBlocker(view, budget, 'BudgetNotCounted')]
   if (budget.disruptionsAllowed > 0) return []
   const holds = storageHolds(view, key)
-  return holds.length > 0 ? holds : [budgetBlocker(view, budget, 'BudgetExhausted')]
+  return holds.length > 0 ? holds : [followingBlocker(view, budget) ?? budgetBlocker(view, budget, 'BudgetExhausted')]
+}
+
+/** A mon or mgr beside OSDs goes after them: that no more of them are healthy than must be is not why it waits. */
+function followingBlocker({ held }: DisruptionView, budget: BudgetFacts): DisruptionBlocker | undefined {
+  const { followers, currentHealthy, expectedPods } = budget
+  if (followers === undefined || !areFollowing(followers, currentHealthy >= expectedPods)) return undefined
+  const { explanation, holder, unblocks } = explainFollowing(followers, '')
+  const wayOut = `It waits since ${explanation}. What ends it: ${unblocks}.`
+  return { object: budgetKey(budget), holder, since: held?.entries[0]?.since ?? '', reason: 'FollowsOsds', wayOut }
 }
 
 /** Storage keeps the budgets of its own pods for a reason, and the number of disruptions they allow is not it. */

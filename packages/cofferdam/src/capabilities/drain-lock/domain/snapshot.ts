@@ -2,6 +2,7 @@ import type { AppLock } from '../../../ledger/rules/app-lock.ts'
 import type { BreakGlass } from '../../../ledger/rules/break-glass.ts'
 import type { DrainLockSettings } from '../../../ledger/rules/drain-lock-settings.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
+import type { OsdFollowers } from '../../../shared/follows-osds.ts'
 import type { BudgetReference, PodReference } from '../../../shared/object-references.ts'
 import type { Observed } from '../../../shared/observed.ts'
 import type { StorageFacts } from '../../../shared/storage-facts.ts'
@@ -149,6 +150,8 @@ export interface BudgetFacts extends BudgetReference {
   /** Our mark on the budget, whoever of us set it. */
   readonly hold: BudgetHold | undefined
   readonly appLock: AppLock | undefined
+  /** Of Ceph: it keeps these daemons until the OSDs of their node have gone. */
+  readonly followers?: OsdFollowers
 }
 
 /** Annotation `cofferdam.io/held-by` on a budget: whoever sees the budget sees who holds it, and why. */

@@ -6,6 +6,7 @@ import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { type BudgetView, parseBudgetView } from '../../../shared/budget-view.ts'
 import { isCordoned } from '../../../shared/closed-node.ts'
 import { cordonMarkOf } from '../../../shared/cordon-mark.ts'
+import { followersOf } from '../../../shared/follows-osds.ts'
 import { disruptedUntilMs, holdAnnotation, parseBudgetHold } from '../domain/budget-hold.ts'
 import { lossesOf } from '../domain/pod-losses.ts'
 import { ownResponders } from '../domain/responder-facts.ts'
@@ -108,8 +109,10 @@ export interface HoldableBudget extends BudgetView, Omit<BudgetFacts, 'appLock'>
 
 export function parseHoldableBudget(budget: PodDisruptionBudget): HoldableBudget {
   const { metadata, status } = budget
+  const followers = followersOf(budget)
   return {
     ...parseBudgetView(budget),
+    ...(followers && { followers }),
     resourceVersion: metadata.resourceVersion ?? '',
     currentHealthy: status?.currentHealthy ?? 0,
     desiredHealthy: status?.desiredHealthy ?? 0,

@@ -293,7 +293,7 @@ function podFacts(pod: HostedPod, budgets: readonly HoldableBudget[]): PodFacts 
 
 function budgetFacts(budget: SeenBudget): BudgetFacts {
   const { namespace, name, uid, resourceVersion, isCounted, disruptionsAllowed } = budget
-  const { currentHealthy, desiredHealthy, expectedPods, disruptedUntilMs, hold, appLock } = budget
+  const { currentHealthy, desiredHealthy, expectedPods, disruptedUntilMs, hold, appLock, followers } = budget
   return {
     namespace,
     name,
@@ -307,5 +307,6 @@ function budgetFacts(budget: SeenBudget): BudgetFacts {
     disruptedUntilMs,
     hold,
     appLock,
+    ...(followers && { followers }),
   }
 }

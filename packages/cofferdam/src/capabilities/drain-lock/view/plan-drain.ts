@@ -11,6 +11,8 @@ import { type WaveNeeds, waveNeedsOf } from './waves/wave-needs.ts'
 export interface DrainPlanQuestion {
   readonly snapshots: readonly DisruptionSnapshot[]
   readonly isByStorage: (budget: BudgetReference) => boolean
+  /** What could not be read and may hold the node. */
+  readonly unreadOn?: (node: string) => Omit<UnknownNode, 'node'> | undefined
   /** What a drain would make storage move, where storage moves anything. */
   readonly moves?: StorageMoves
   readonly past: readonly PastDrain[]
@@ -34,6 +36,8 @@ export interface DrainPlan {
   /** No order takes fewer waves. */
   readonly lowerBound: number
   readonly never: readonly NeverDrained[]
+  /** Nodes in no wave: what may hold them could not be read. */
+  readonly unknown: readonly UnknownNode[]
   /** null: not known. */
   readonly estimateSeconds: number | null
   readonly estimateRestsOn: string
@@ -49,6 +53,13 @@ export interface NeverDrained {
   readonly reasons: readonly LastingObstacle[]
 }
 
+export interface UnknownNode {
+  readonly node: string
+  readonly object: string
+  readonly reason: string
+  readonly why: string
+}
+
 export interface WaitingNode {
   readonly node: string
   readonly object: string
@@ -58,10 +69,15 @@ export interface WaitingNode {
   readonly until?: string
 }
 
-/** Asks the decisions of the operator about every node, and arranges those that can go. Writes nothing. */
-export function planDrain({ snapshots, isByStorage, moves, past, by }: DrainPlanQuestion): DrainPlan {
+/**
+ * Asks the decisions of the operator about every node, and arranges those that can go. Writes nothing.
+ *
+ * Fails closed: a node that something holds which could not be read, for all that is known, is in no wave.
+ */
+export function planDrain({ snapshots, isByStorage, unreadOn, moves, past, by }: DrainPlanQuestion): DrainPlan {
   const asked = new Set(snapshots.map(({ request }) => request.nodeName))
   const never: NeverDrained[] = []
+  const unknown: UnknownNode[] = []
   const waits: WaitingNode[] = []
   const foreseen: DrainPlan['foreseen'][number][] = []
   const needs: WaveNeeds[] = []
@@ -72,6 +88,11 @@ export function planDrain({ snapshots, isByStorage, moves, past, by }: DrainPlan
     const reasons = isBegun ? [] : findLastingObstacles(snapshot, isByStorage)
     if (reasons.length > 0) {
       never.push({ node, why: reasons.map(({ why }) => why).join(' '), reasons })
+      continue
+    }
+    const unread = isBegun ? undefined : unreadOn?.(node)
+    if (unread !== undefined) {
+      unknown.push({ node, ...unread })
       continue
     }
     const blocked = isBegun ? [] : waitsOf(snapshot)
@@ -102,6 +123,7 @@ export function planDrain({ snapshots, isByStorage, moves, past, by }: DrainPlan
     waves,
     lowerBound,
     never,
+    unknown,
     estimateSeconds: estimate.seconds ?? null,
     estimateRestsOn: estimate.restsOn,
     waits,

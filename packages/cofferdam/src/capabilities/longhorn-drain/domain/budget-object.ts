@@ -1,5 +1,6 @@
 import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { Labels } from '@cofferdam/kubernetes/api/label-selector.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { holdPrefix } from '../../../shared/exchanged-budget.ts'
 import type { InstanceManagerView, VolumeView } from './snapshot.ts'
@@ -50,6 +51,11 @@ export function buildHoldBudget(
       },
     },
   }
+}
+
+/** Whether a pod with these labels is one. */
+export function isInstanceManager(labels: Labels): boolean {
+  return labels[component] === managerComponent
 }
 
 /** By its selector, as Longhorn recognizes them; any other budget is somebody else's. */

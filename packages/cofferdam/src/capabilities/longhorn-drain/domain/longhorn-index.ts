@@ -20,7 +20,7 @@ export interface LonghornIndex {
   readonly otherBudgets: ReadonlySet<string>
   readonly unreadable: readonly UnreadableObject[]
   readonly unreadableObjects: ReadonlySet<string>
-  readonly nodes: ReadonlyMap<string, LonghornNodeView>
+  readonly nodes: Pick<ReadonlyMap<string, LonghornNodeView>, 'get' | 'has' | 'values'>
   readonly volumes: ReadonlyMap<string, VolumeView>
   readonly instanceManagers: ReadonlyMap<string, InstanceManagerView>
   /** All of them, inactive ones too. */

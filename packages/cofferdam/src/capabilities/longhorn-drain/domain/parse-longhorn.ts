@@ -158,6 +158,18 @@ export function createLonghornParser(): ParseLonghorn {
   }
 }
 
+/** Those that can be read, with the volumes whose engines run in them. */
+export function parseManagers({
+  instanceManagers,
+  engines,
+}: Pick<LonghornObjects, 'instanceManagers' | 'engines'>): readonly InstanceManagerView[] {
+  const volumeOfEngine = engineVolumes(engines)
+  return instanceManagers.flatMap((manager) => {
+    const parsed = guarded('instancemanager', manager, () => parseInstanceManager(manager, volumeOfEngine))
+    return 'view' in parsed ? [parsed.view] : []
+  })
+}
+
 /** Whatever an object holds, it is its own misfortune alone. */
 function guarded<T>(kind: string, { metadata }: KubeObject, parse: () => Parsed<T>): Parsed<T> {
   try {

@@ -19,7 +19,7 @@ export interface ReplicaAnswer {
 }
 
 /** Undefined: there is nothing to say of it. */
-function replicaAnswer(so: SettledSoFar, replica: ReplicaView): ReplicaAnswer | undefined {
+export function replicaAnswer(so: SettledSoFar, replica: ReplicaView): ReplicaAnswer | undefined {
   const node = so.index.nodes.get(replica.node)
   if (node === undefined) return undefined
   const hold = holdOn(so, node, replica)

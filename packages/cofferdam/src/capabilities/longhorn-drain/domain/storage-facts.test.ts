@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { decideLonghornDrain } from './decide.ts'
-import { createLonghornJudge } from './judge.ts'
+import { createLeavingDecider } from './decide-leaving.ts'
 import { hasLonghornData, longhornStorageFacts, longhornStorageKey, unknownLonghornStorage } from './storage-facts.ts'
 import { type Fixture, longhornFixture, managerView } from './testing/longhorn-fixture.ts'
 
@@ -16,7 +16,7 @@ const heldSinceMs = Date.parse('2026-01-01T12:00:00Z')
 function facts(fixture: Fixture, since?: number) {
   const seen = longhornFixture(fixture)
   const snapshot = { ...seen, settings: { ...seen.settings, mode: fixture.mode ?? 'hold' } }
-  return longhornStorageFacts({ snapshot, node: 'n1', heldSinceMs: since, judge: createLonghornJudge() })
+  return longhornStorageFacts({ snapshot, node: 'n1', heldSinceMs: since, decide: createLeavingDecider() })
 }
 
 describe('a node with data of Longhorn may begin to leave', () => {
@@ -242,7 +242,7 @@ it('the budgets that hold are those of the namespace where Longhorn is; the key 
     snapshot,
     node: 'n1',
     heldSinceMs: undefined,
-    judge: createLonghornJudge(),
+    decide: createLeavingDecider(),
   })
   expect([key, holds?.map(({ budgets }) => budgets)]).toEqual([longhornStorageKey, [['pdb/storage/im-n1']]])
 })

@@ -4,11 +4,10 @@ import { known, unknown } from '../../../shared/observed.ts'
 import type { StorageFacts, StorageHold } from '../../../shared/storage-facts.ts'
 import { holdNameOf } from './budget-object.ts'
 import { isBound } from './bytes-left.ts'
+import type { DecideLeaving } from './decide-leaving.ts'
 import type { NodeAnswer, ReplicaBlocker } from './decision.ts'
-import type { LonghornJudge } from './judge.ts'
 import { policyFor, ruleOf } from './policy.ts'
 import { isUnused } from './protection.ts'
-import { isSeenClosed, withCordon } from './seen-closing.ts'
 import type { LonghornSnapshot, ReplicaView, VolumeView } from './snapshot.ts'
 
 /**
@@ -22,8 +21,7 @@ export interface LonghornStorageQuestion {
   readonly node: string
   /** Since when the key has been held for the node; undefined when it is not, or nobody knows. */
   readonly heldSinceMs: number | undefined
-  /** As for a drain, so that both come to the same. */
-  readonly judge: LonghornJudge
+  readonly decide: DecideLeaving
 }
 
 /** Whether Longhorn has anything on the node that the node's absence could do harm to. */
@@ -44,11 +42,8 @@ export function hasLonghornData({ replicas, instanceManagers }: LonghornSnapshot
  * Fails closed: a copy on the node that cannot be read makes both unknown.
  */
 export function longhornStorageFacts(question: LonghornStorageQuestion): StorageFacts {
-  const { snapshot, node, judge } = question
-  const leaving = asLeaving(snapshot, node)
-  const answer = judge.decideNode(leaving, node)
-  const budgets = budgetsOnceLeaving(leaving, node, judge)
-  const later = budgets === leaving.budgets ? answer : judge.decideNode({ ...leaving, budgets }, node)
+  const { snapshot, node } = question
+  const { answer, later } = question.decide(snapshot, node)
   const awaited = awaitedCopies(question)
   return {
     key: longhornStorageKey,
@@ -64,25 +59,6 @@ export function longhornStorageFacts(question: LonghornStorageQuestion): Storage
 /** For callers that could not read it. */
 export function unknownLonghornStorage(node: string, why: string): StorageFacts {
   return { key: longhornStorageKey, uid: '', failureDomain: node, mayGo: unknown(why), isClean: unknown(why) }
-}
-
-function asLeaving(snapshot: LonghornSnapshot, name: string): LonghornSnapshot {
-  const isThereAlready = snapshot.nodes.every((node) => node.name !== name || (node.isDraining && isSeenClosed(node)))
-  if (isThereAlready) return snapshot
-  const nodes = snapshot.nodes.map((node) => (node.name === name ? { ...withCordon(node), isDraining: true } : node))
-  return { ...snapshot, nodes }
-}
-
-/** Budgets of other nodes are created when this one is cordoned, where we make them, and where only what is needed has one. */
-function budgetsOnceLeaving(leaving: LonghornSnapshot, node: string, judge: LonghornJudge): ReadonlySet<string> {
-  const { settings, budgets } = leaving
-  if (settings.mode !== 'hold' && !settings.isAutoscaled) return budgets
-  const made = judge
-    .decide(leaving)
-    .budgets.filter(
-      (answer) => answer.wanted === 'present' && answer.node !== node && !budgets.has(answer.instanceManager),
-    )
-  return made.length === 0 ? budgets : new Set([...budgets, ...made.map(({ instanceManager }) => instanceManager)])
 }
 
 function mayGo(snapshot: LonghornSnapshot, answer: NodeAnswer | undefined): StorageFacts['mayGo'] {

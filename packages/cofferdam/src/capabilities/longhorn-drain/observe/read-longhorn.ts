@@ -1,11 +1,14 @@
 import { longhornInstanceManagers, longhornNodes, longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import type { Informers } from '@cofferdam/kubernetes/informers/informers.ts'
 import { type Attendance, attendanceOf } from '../../../shared/attendance.ts'
 import { known, type Observed } from '../../../shared/observed.ts'
 import type { ReadPorts } from '../../ports.ts'
 import { asDecided } from '../domain/as-decided.ts'
 import { parseLonghorn } from '../domain/parse-longhorn.ts'
+import { partOfLonghorn } from '../domain/part-of-longhorn.ts'
 import type { LonghornSnapshot } from '../domain/snapshot.ts'
+import { managerBehind } from '../view/longhorn-budget.ts'
 import { type LonghornView, viewLonghorn } from '../view/longhorn-view.ts'
 import { viewSeveralLonghorns } from '../view/several-longhorns.ts'
 import { type LonghornViews, observeLonghorn, unreadViews } from './observe.ts'
@@ -27,9 +30,15 @@ export function readLonghorn(read: LonghornReadPorts): Promise<LonghornView | un
   return answer
 }
 
-/** The same where Longhorn is on one of these nodes; undefined where it is on none, without reading its volumes. */
+/**
+ * The same where Longhorn is on one of these nodes, judged from no more than they have a part in: nothing is said of other nodes. Undefined
+ * where it is on none, without reading its volumes.
+ *
+ * @param budgets also about the nodes of instance managers that these cover
+ */
 export async function readLonghornOn(
   names: readonly string[],
+  budgets: readonly PodDisruptionBudget[],
   read: LonghornReadPorts,
 ): Promise<LonghornView | undefined> {
   const { informers } = read
@@ -41,17 +50,21 @@ export async function readLonghornOn(
     ...[...nodes.list()].map(({ metadata }) => metadata.name),
     ...[...managers.list()].map(({ spec }) => spec?.nodeID ?? ''),
   ])
-  return names.some((name) => places.has(name)) ? readLonghorn(read) : undefined
+  if (!names.some((name) => places.has(name))) return undefined
+  const covered = new Set(budgets.flatMap((budget) => managerBehind(budget) ?? []))
+  const behind = [...managers.list()].filter(({ metadata }) => covered.has(metadata.name))
+  return judgeLonghorn(read, new Set([...names, ...behind.map(({ spec }) => spec?.nodeID ?? '')]))
 }
 
 /** Several parts of one answer ask the same question: what was listed for it is judged once. */
 const answers = new WeakMap<Informers, Promise<LonghornView | undefined>>()
 
-async function judgeLonghorn(read: LonghornReadPorts): Promise<LonghornView | undefined> {
+async function judgeLonghorn(read: LonghornReadPorts, nodes?: ReadonlySet<string>): Promise<LonghornView | undefined> {
   const views = await readViews(read)
   if (views === undefined) return undefined
   const { clock, notSeen } = read
-  return viewOfLonghorn(views, { clock, notSeen, attendance: async () => attendanceOf(await read.operator()) })
+  const attendance = async () => attendanceOf(await read.operator())
+  return viewOfLonghorn(views, { clock, notSeen, attendance, ...(nodes && { nodes }) })
 }
 
 /** The same without a decision, for those who ask about one node after the other. */
@@ -80,9 +93,14 @@ export async function viewOfLonghorn(
     clock,
     notSeen,
     attendance,
-  }: Pick<LonghornReadPorts, 'clock' | 'notSeen'> & { readonly attendance: () => Promise<Attendance> },
+    nodes,
+  }: Pick<LonghornReadPorts, 'clock' | 'notSeen'> & {
+    readonly attendance: () => Promise<Attendance>
+    /** Only these are asked about. */
+    readonly nodes?: ReadonlySet<string>
+  },
 ): Promise<LonghornView | undefined> {
-  const found = seeLonghorn(views, { clock, notSeen })
+  const found = seeLonghorn(views, { clock, notSeen, ...(nodes && { nodes }) })
   if (found === undefined) return undefined
   if (!found.known) return viewSeveralLonghorns(found.why, clock.now())
   const snapshot = found.value
@@ -91,7 +109,7 @@ export async function viewOfLonghorn(
 
 function seeLonghorn(
   views: LonghornViews,
-  { clock, notSeen }: Pick<LonghornReadPorts, 'clock' | 'notSeen'>,
+  { clock, notSeen, nodes }: Pick<LonghornReadPorts, 'clock' | 'notSeen'> & { readonly nodes?: ReadonlySet<string> },
 ): Observed<LonghornSnapshot> | undefined {
   if (unreadViews(views).length > 0) return undefined
   const found = observeLonghorn(views, clock.now())
@@ -99,5 +117,6 @@ function seeLonghorn(
     if (!notSeen.includes(found.why)) notSeen.push(found.why)
     return found
   }
-  return found.value.nodes.length === 0 ? undefined : known(parseLonghorn(found.value))
+  if (found.value.nodes.length === 0) return undefined
+  return known(parseLonghorn(nodes === undefined ? found.value : partOfLonghorn(found.value, nodes)))
 }

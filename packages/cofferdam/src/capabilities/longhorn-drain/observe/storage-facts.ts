@@ -5,7 +5,7 @@ import { parseLedger } from '../../../ledger/rules/parse-ledger.ts'
 import type { StorageObserver } from '../../../ledger/store/storage-observer.ts'
 import { type DisruptionLedger, ledgerName } from '../../../shared/kinds/disruption-ledger.ts'
 import type { StorageFacts } from '../../../shared/storage-facts.ts'
-import { createLonghornJudge } from '../domain/judge.ts'
+import { createLeavingDecider } from '../domain/decide-leaving.ts'
 import { createLonghornParser } from '../domain/parse-longhorn.ts'
 import {
   hasLonghornData,
@@ -28,7 +28,7 @@ const trustedMs = 240_000
 /** What Longhorn has to do with a node, or with its key: seen and decided as longhorn-drain does, whoever is in charge of drains. */
 export function createLonghornStorageFacts({ clock, views, ledgers }: LonghornStoragePorts): StorageObserver {
   const parse = createLonghornParser()
-  const judge = createLonghornJudge()
+  const decide = createLeavingDecider()
 
   return {
     async observeStorage(about, signal) {
@@ -42,7 +42,7 @@ export function createLonghornStorageFacts({ clock, views, ledgers }: LonghornSt
       const snapshot = parse(found.value)
       const concerned = 'node' in about ? names.filter((node) => hasLonghornData(snapshot, node)) : names
       const facts = concerned.map((node) =>
-        longhornStorageFacts({ snapshot, node, heldSinceMs: heldSince(node), judge }),
+        longhornStorageFacts({ snapshot, node, heldSinceMs: heldSince(node), decide }),
       )
       return 'node' in about ? facts : together(facts)
     },

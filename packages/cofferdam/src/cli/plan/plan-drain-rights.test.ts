@@ -1,0 +1,130 @@
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { typeOfObject } from '@cofferdam/simulator/api-server/type-of-object.ts'
+import { longhornDefinitions } from '@cofferdam/simulator/cluster-file/longhorn-definitions.ts'
+import { rookDefinitions } from '@cofferdam/simulator/cluster-file/rook-definitions.ts'
+import { openWorld } from '@cofferdam/simulator/world/testing/scenario.ts'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { installOperator } from '../demo/install-operator.ts'
+import { inProcess, runCommand } from '../testing/run-command.ts'
+import type { DrainPlanFile } from './drain-plan-file.ts'
+import { createPlanDrainCommand } from './plan-drain.ts'
+
+let scenario: Awaited<ReturnType<typeof openWorld>>
+beforeEach(async () => {
+  scenario = await openWorld({ nodeCount: 4 })
+  await installOperator(scenario.server)
+  for (const definition of [...rookDefinitions(), ...longhornDefinitions()]) await create(definition)
+  await create(podOn('node-1', 'osd', { app: 'rook-ceph-osd' }))
+  await create(podOn('node-2', 'copies', { 'longhorn.io/component': 'instance-manager' }))
+  await create(podOn('node-3', 'web', { app: 'web' }))
+  await scenario.seconds(30)
+})
+afterEach(() => scenario.stop())
+
+function podOn(nodeName: string, name: string, labels: Readonly<Record<string, string>>): Pod {
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name, namespace: 'default', labels },
+    spec: { nodeName, containers: [{ name: 'main', image: 'main:1' }] },
+  }
+}
+
+async function create(object: KubeObject): Promise<void> {
+  const type = object.kind === 'Pod' ? pods : typeOfObject(scenario.server.catalogue, object)
+  if (type === undefined) throw new Error(`the embedded server does not serve ${object.kind}`)
+  await scenario.api.create(type as typeof pods, object as Pod)
+}
+
+const ofCofferdam = ['disruptionledgers', 'disruptionpolicies', 'nodedisruptions']
+const readable = [
+  { apiGroups: ['', 'apps', 'policy', 'storage.k8s.io', 'coordination.k8s.io'], resources: ['*'] },
+  { apiGroups: ['ceph.rook.io'], resources: ['*'] },
+  { apiGroups: ['longhorn.io'], resources: ['*'] },
+  ...ofCofferdam.map((resource) => ({ apiGroups: ['cofferdam.io'], resources: [resource] })),
+]
+
+/** As a user who may read all that a plan needs, but for one kind or the kinds of one group. */
+async function planWithout(unread: string, ...argv: string[]) {
+  const name = 'planner'
+  const rules = readable
+    .filter(({ apiGroups, resources }) => !apiGroups.includes(unread) && !resources.includes(unread))
+    .map((rule) => ({ ...rule, verbs: ['get', 'list'] }))
+  const apiVersion = 'rbac.authorization.k8s.io/v1'
+  await create({ apiVersion, kind: 'ClusterRole', metadata: { name }, rules } as KubeObject)
+  await create({
+    apiVersion,
+    kind: 'ClusterRoleBinding',
+    metadata: { name },
+    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
+    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name }],
+  } as KubeObject)
+  const { connect } = inProcess(scenario.server.as({ username: name, groups: ['system:authenticated'] }))
+  return runCommand(createPlanDrainCommand({ connect, clock: scenario.clock }), 'drain', '--all', '--force', ...argv)
+}
+
+describe('a plan by a user who may not read everything', () => {
+  const rows: Record<string, { readonly unread: string; readonly waves: string[]; readonly unknown: string[] }> = {
+    'has every node in a wave where all could be read': {
+      unread: 'none',
+      waves: ['node-1', 'node-2', 'node-3', 'node-4'],
+      unknown: [],
+    },
+    'leaves out nodes with daemons of Ceph where its clusters are unread, so that no placement group pays for it': {
+      unread: 'ceph.rook.io',
+      waves: ['node-2', 'node-3', 'node-4'],
+      unknown: ['node-1 cephclusters.ceph.rook.io'],
+    },
+    'leaves out nodes with instance managers where Longhorn is unread, so that no last copy is taken for none': {
+      unread: 'longhorn.io',
+      waves: ['node-1', 'node-3', 'node-4'],
+      unknown: ['node-2 nodes.longhorn.io'],
+    },
+    'leaves out all nodes where the ledger is unread, since another drain may hold what they need': {
+      unread: 'disruptionledgers',
+      waves: [],
+      unknown: [1, 2, 3, 4].map((at) => `node-${at} disruptionledger cluster`),
+    },
+    'leaves out all nodes where the limits are unread, since none may be allowed to be away': {
+      unread: 'disruptionpolicies',
+      waves: [],
+      unknown: [1, 2, 3, 4].map((at) => `node-${at} disruptionpolicies.cofferdam.io`),
+    },
+  }
+  for (const [says, { unread, waves, unknown }] of Object.entries(rows)) {
+    it(says, async () => {
+      const { code, out } = await planWithout(unread, '-o', 'json')
+      const plan = JSON.parse(out) as DrainPlanFile
+      expect({
+        code,
+        waves: plan.waves.flat().sort(),
+        unknown: plan.unknown.map(({ node, object }) => `${node} ${object}`),
+        reasons: [...new Set(plan.unknown.map(({ reason }) => reason))],
+      }).toEqual({
+        code: unknown.length === 0 ? 0 : 3,
+        waves,
+        unknown,
+        reasons: unknown.length === 0 ? [] : ['NotReadable'],
+      })
+    })
+  }
+
+  it('says in its text which nodes are in no wave, and what has to be readable', async () => {
+    const { code, out } = await planWithout('longhorn.io')
+    expect(code).toBe(3)
+    expect(
+      out.split('\n').filter((line) => /nodes |wave 1|not readable|node-2|nodes\.longhorn/.test(line)),
+    ).toMatchInlineSnapshot(`
+      [
+        "4 nodes  1 wave (no plan has fewer), 1 cannot be judged",
+        "wave 1  █  node-1, node-3, node-4",
+        "not readable with these rights: these nodes are in no wave",
+        "  node-2",
+        "    nodes.longhorn.io: it is not known whether Longhorn needs its node: nodes.longhorn.io is",
+        "  nodes.longhorn.io: nodes.longhorn.io is forbidden: User "planner" cannot list resource "nodes" in",
+      ]
+    `)
+  })
+})
