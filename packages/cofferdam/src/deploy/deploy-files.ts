@@ -4,7 +4,7 @@ import type { AccessPart, Permission } from '../shared/permission.ts'
 import { buildAccess, buildPartAccess, buildToolboxAccess } from './access-manifests.ts'
 import { buildCustomResourceDefinitions } from './custom-resource-definitions.ts'
 import { buildDashboardService, buildDashboardViewer, dashboardAdditions, dashboardTls } from './dashboard-manifests.ts'
-import { buildGuardConfigurationManifest, buildGuardService } from './guard-manifests.ts'
+import { buildGuardConfigurationManifest, buildGuardNetworkPolicy, buildGuardService } from './guard-manifests.ts'
 import { buildOperatorWorkload, operatorAccount } from './operator-manifests.ts'
 
 export interface DeployOptions {
@@ -43,7 +43,7 @@ export function buildDeployFiles({ version, permissions }: DeployOptions): Recor
 }
 
 /** What not every cluster needs: rights in namespaces that not every cluster has, and the flags that go with them. */
-type PartName = AccessPart | 'ceph-toolbox' | 'dashboard-service'
+type PartName = AccessPart | 'ceph-toolbox' | 'dashboard-service' | 'guard-network'
 
 function buildParts(permissions: DeployOptions['permissions']): Readonly<Record<PartName, Part>> {
   const rightsOf = (part: AccessPart) => buildPartAccess(part, permissions, { ceph: [defaultRookNamespace] })
@@ -60,6 +60,7 @@ function buildParts(permissions: DeployOptions['permissions']): Readonly<Record<
       args: [`--grow-osds=${exampleCluster}`, `--rook-image=${exampleRookImage}`],
     },
     longhorn: { rights: rightsOf('longhorn'), args: [] },
+    'guard-network': { rights: buildGuardNetworkPolicy(), args: [] },
     medik8s: { rights: rightsOf('medik8s'), args: [] },
     kured: { rights: rightsOf('kured'), args: [] },
     dashboard: { rights: [...rightsOf('dashboard'), ...buildDashboardViewer()], args: ['--dashboard'] },
