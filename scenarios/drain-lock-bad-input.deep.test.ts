@@ -1,6 +1,6 @@
 import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import { holdAnnotation } from '@cofferdam/product/capabilities/drain-lock/domain/budget-hold.ts'
-import { breakGlassAnnotation } from '@cofferdam/product/ledger/rules/break-glass.ts'
+import { breakGlassAnnotation } from '@cofferdam/product/shared/break-glass-annotation.ts'
 import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { budget } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, describe, expect, it } from 'vitest'

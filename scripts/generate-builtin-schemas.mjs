@@ -26,7 +26,11 @@ const servedKinds = {
     'Service',
     'ServiceAccount',
   ],
-  'admissionregistration.k8s.io/v1': ['ValidatingWebhookConfiguration'],
+  'admissionregistration.k8s.io/v1': [
+    'ValidatingAdmissionPolicy',
+    'ValidatingAdmissionPolicyBinding',
+    'ValidatingWebhookConfiguration',
+  ],
   'apiextensions.k8s.io/v1': ['CustomResourceDefinition'],
   'apps/v1': ['ControllerRevision', 'DaemonSet', 'Deployment', 'ReplicaSet', 'StatefulSet'],
   'authentication.k8s.io/v1': ['SelfSubjectReview', 'TokenReview', 'TokenRequest'],

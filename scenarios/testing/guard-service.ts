@@ -1,5 +1,5 @@
 import { X509Certificate } from 'node:crypto'
-import { guardPaths } from '@cofferdam/product/eviction-guard/domain/webhook-configuration.ts'
+import { parseGuardPath } from '@cofferdam/product/eviction-guard/domain/webhook-configuration.ts'
 import type { GuardServer, GuardServerOptions } from '@cofferdam/product/eviction-guard/guard-server.ts'
 import type { WebhookCall } from '@cofferdam/simulator/api-server/admission/webhook-call.ts'
 
@@ -51,8 +51,9 @@ export function createGuardService(): GuardService {
       if (listener === undefined) throw new Error('dial tcp: connect: connection refused')
       const distrust = distrustIn(listener.certificate, ca, serverName)
       if (distrust !== undefined) throw new Error(distrust)
-      const isStrict = new URL(asked).pathname === guardPaths.locked
-      const answer = await listener.options.answer(body, { isStrict })
+      const { isStrict, proof } = parseGuardPath(new URL(asked).pathname) ?? { isStrict: true, proof: '' }
+      const { answer: answerWith, recognises } = listener.options
+      const answer = await answerWith(body, { isStrict, isFromServer: recognises(proof) })
       return { status: answer.code, body: answer.body }
     },
     cut() {

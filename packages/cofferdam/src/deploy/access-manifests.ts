@@ -9,13 +9,18 @@ const { namespace, name } = operatorAccount
 const subjects = [{ kind: 'ServiceAccount', name, namespace }]
 const rbac = 'rbac.authorization.k8s.io'
 
+/** Nothing runs in the operator's own namespace that could leave its container. */
+const podSecurity = Object.fromEntries(
+  ['enforce', 'audit', 'warn'].map((mode) => [`pod-security.kubernetes.io/${mode}`, 'restricted']),
+)
+
 /**
  * The operator's identity, and the rights that every installation needs: one role per controller, so that a reader sees who
  * needs what. Nothing here is in a namespace of others.
  */
 export function buildAccess(permissions: Permissions): JsonObject[] {
   return [
-    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels } },
+    { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace, labels: { ...labels, ...podSecurity } } },
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace, labels } },
     ...Object.entries(permissions).flatMap(([controller, rights]) => {
       const base = rights.filter(({ grantedBy }) => grantedBy === undefined)

@@ -2,9 +2,10 @@ import { defaultRookNamespace } from '@cofferdam/kubernetes/api/kinds/rook-opera
 import { dump } from 'js-yaml'
 import type { AccessPart, Permission } from '../shared/permission.ts'
 import { buildAccess, buildPartAccess, buildToolboxAccess } from './access-manifests.ts'
+import { buildAdmissionPolicies } from './admission-policies.ts'
 import { buildCustomResourceDefinitions } from './custom-resource-definitions.ts'
 import { buildDashboardService, buildDashboardViewer, dashboardAdditions, dashboardTls } from './dashboard-manifests.ts'
-import { buildGuardConfigurationManifest, buildGuardService } from './guard-manifests.ts'
+import { buildGuardConfigurationManifest, buildGuardNetworkPolicy, buildGuardService } from './guard-manifests.ts'
 import { buildOperatorWorkload, operatorAccount } from './operator-manifests.ts'
 
 export interface DeployOptions {
@@ -43,7 +44,7 @@ export function buildDeployFiles({ version, permissions }: DeployOptions): Recor
 }
 
 /** What not every cluster needs: rights in namespaces that not every cluster has, and the flags that go with them. */
-type PartName = AccessPart | 'ceph-toolbox' | 'dashboard-service'
+type PartName = AccessPart | 'admission-policies' | 'ceph-toolbox' | 'dashboard-service' | 'guard-network'
 
 function buildParts(permissions: DeployOptions['permissions']): Readonly<Record<PartName, Part>> {
   const rightsOf = (part: AccessPart) => buildPartAccess(part, permissions, { ceph: [defaultRookNamespace] })
@@ -60,6 +61,8 @@ function buildParts(permissions: DeployOptions['permissions']): Readonly<Record<
       args: [`--grow-osds=${exampleCluster}`, `--rook-image=${exampleRookImage}`],
     },
     longhorn: { rights: rightsOf('longhorn'), args: [] },
+    'admission-policies': { rights: buildAdmissionPolicies(), args: [] },
+    'guard-network': { rights: buildGuardNetworkPolicy(), args: [] },
     medik8s: { rights: rightsOf('medik8s'), args: [] },
     kured: { rights: rightsOf('kured'), args: [] },
     dashboard: { rights: [...rightsOf('dashboard'), ...buildDashboardViewer()], args: ['--dashboard'] },

@@ -1,6 +1,6 @@
 import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import { keptConfiguration } from '../eviction-guard/controller/guard-registration.ts'
-import { operatorAccount } from './operator-manifests.ts'
+import { dashboardPort, operatorAccount, operatorLabels } from './operator-manifests.ts'
 
 /** Under which the API server calls the guard; its certificate is for `NAME.NAMESPACE.svc`. */
 export const guardService = { namespace: operatorAccount.namespace, name: 'cofferdam-guard', port: 443 } as const
@@ -10,7 +10,6 @@ const labels = { 'app.kubernetes.io/name': 'cofferdam', 'app.kubernetes.io/compo
 /** Every replica of the operator answers as guard, whether it leads or not. */
 export function buildGuardService(): JsonObject[] {
   const { namespace, name, port } = guardService
-  const operator = { 'app.kubernetes.io/name': 'cofferdam', 'app.kubernetes.io/component': 'operator' }
   return [
     {
       apiVersion: 'v1',
@@ -20,7 +19,31 @@ export function buildGuardService(): JsonObject[] {
         namespace,
         labels,
       },
-      spec: { selector: operator, ports: [{ name: 'https', port, targetPort: 'guard' }] },
+      spec: { selector: operatorLabels, ports: [{ name: 'https', port, targetPort: 'guard' }] },
+    },
+  ]
+}
+
+/** Stands for the addresses of the control plane, which every cluster has others of; no host has one of these. */
+const exampleControlPlane = '192.0.2.0/24'
+
+/** Lets nothing but the control plane reach the guard, where the network of the cluster heeds policies. */
+export function buildGuardNetworkPolicy(): JsonObject[] {
+  const { namespace, name } = guardService
+  return [
+    {
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'NetworkPolicy',
+      metadata: { name, namespace, labels },
+      spec: {
+        podSelector: { matchLabels: operatorLabels },
+        policyTypes: ['Ingress'],
+        ingress: [
+          { from: [{ ipBlock: { cidr: exampleControlPlane } }], ports: [{ port: 'guard' }] },
+          // What a policy does not name it closes.
+          { ports: [{ port: 'health' }, { port: dashboardPort }] },
+        ],
+      },
     },
   ]
 }

@@ -1,3 +1,6 @@
+import { once } from 'node:events'
+import type { IncomingMessage } from 'node:http'
+import { request } from 'node:https'
 import { validatingWebhookConfigurations } from '@cofferdam/kubernetes/api/admission-registration.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { namespaces, nodes, pods, secrets } from '@cofferdam/kubernetes/api/resources.ts'
@@ -8,6 +11,7 @@ import { buildGuardConfigurationManifest } from '../deploy/guard-manifests.ts'
 import { operatorAccount } from '../deploy/operator-manifests.ts'
 import { nodeDisruptions } from '../shared/kinds/node-disruption.ts'
 import { startGuardFixture } from './testing/guard-fixture.ts'
+import { evictionReview } from './testing/reviews.ts'
 
 const lock = { until: new Date(Date.now() + 3_600_000).toISOString(), holder: 'shop team', reason: 'rebalancing' }
 const name = 'cofferdam-eviction-guard'
@@ -30,6 +34,23 @@ const token = (requestId: string, epoch: number) => ({
 })
 const isGoing = async (namespace: string, pod: string) =>
   (await fixture.admin.get(pods, { namespace, name: pod })).metadata.deletionTimestamp !== undefined
+
+/** As any pod of the cluster can that reaches the port. */
+async function postToGuard(path: string, body: object): Promise<string> {
+  const sent = request({
+    host: '127.0.0.1',
+    port: fixture.guard().port(),
+    path,
+    method: 'POST',
+    rejectUnauthorized: false,
+    agent: false,
+  })
+  sent.end(JSON.stringify(body))
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
+  const chunks: Buffer[] = []
+  for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk)
+  return Buffer.concat(chunks).toString()
+}
 
 describe('an API server that asks the guard', () => {
   it('lets an eviction through where nobody holds the budget', async () => {
@@ -102,6 +123,28 @@ describe('an API server that asks the guard', () => {
     await ask()
     expect(await isGoing(namespace, 'web-0')).toBe(true)
     await ledger.remove()
+  })
+
+  it('is not the only one that can reach the guard: a review that a pod forged leaves no note and reads no holder', async () => {
+    const namespace = namespaceOf()
+    const { node } = await fixture.seed({ namespace, podNames: ['web-0'] })
+    await fixture.lock(namespace, lock)
+    const cordon = { type: 'merge', body: { spec: { unschedulable: true } } } as const
+    await fixture.seesNode(await fixture.admin.patch(nodes, { name: node }, cordon))
+    const [path = ''] = (fixture.configuration()?.webhooks ?? []).map(({ clientConfig }) => clientConfig.url ?? '')
+    const word = new URL(path).pathname.split('/').at(-1) ?? ''
+    const forged = evictionReview({ namespace, user: 'kubernetes-admin' })
+    const noteOf = async () =>
+      (await fixture.admin.get(nodes, { name: node })).metadata.annotations?.['cofferdam.io/eviction-attempted']
+    for (const guess of ['/validate/locked', `/validate/locked/${'0'.repeat(32)}`]) {
+      const said = await postToGuard(guess, forged)
+      expect(said).toContain('"allowed":false')
+      expect(said).not.toContain('shop team')
+    }
+    expect(await noteOf()).toBeUndefined()
+    // The same body under the registered path is the API server's own.
+    expect(await postToGuard(`/validate/locked/${word}`, forged)).toContain('shop team')
+    await fixture.until('it is noted', async () => (await noteOf())?.includes('kubernetes-admin') === true)
   })
 
   it('notes on a cordoned node who tried to empty it, refused or not; a dry run leaves no note', async () => {

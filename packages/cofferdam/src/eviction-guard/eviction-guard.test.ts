@@ -85,10 +85,9 @@ function fixture(seen: Seen) {
     },
     report: ({ verdict, reason }) => outcomes.push({ verdict, reason }),
   })
-  const ask = async (review: object | string, isStrict = false) => {
-    const { code, body } = await guard.answer(typeof review === 'string' ? review : JSON.stringify(review), {
-      isStrict,
-    })
+  const ask = async (review: object | string, isStrict = false, isFromServer = true) => {
+    const text = typeof review === 'string' ? review : JSON.stringify(review)
+    const { code, body } = await guard.answer(text, { isStrict, isFromServer })
     return code === 200 ? (JSON.parse(body) as { response: JsonObject }).response : { code, body }
   }
   return { clock, ask, outcomes, attempts, published }
@@ -351,5 +350,31 @@ describe('while a failure domain of Ceph is away', () => {
 
   it('what no budget holds is let go: a dead OSD whose data is safe elsewhere holds up no drain', async () => {
     expect((await answersFor(held('zone-x'), []))['osd-2']).toBe('NoBudget')
+  })
+})
+
+describe('a review that any pod of the cluster may have sent', () => {
+  it('leaves nothing behind: a forged one made a node count as being drained, and its storage was exchanged for it', async () => {
+    const { ask, published, attempts } = fixture({ budgets: [locked] })
+    expect(await ask(evictionReview({ user: 'kubernetes-admin' }), true, false)).toMatchObject({ allowed: false })
+    expect([published, attempts.size]).toEqual([[], 0])
+    await ask(evictionReview({ user: 'kubernetes-admin' }), true)
+    expect(published).not.toEqual([])
+  })
+
+  it('gets the verdict without the names: whoever reached the port read who holds which budget of others, and why', async () => {
+    const { ask } = fixture({ budgets: [locked] })
+    const { status } = (await ask(evictionReview(), true, false)) as JsonObject
+    expect(status).toMatchObject({ code: 429, message: 'The pod must stay. Ask the API server for the reason.' })
+    expect(JSON.stringify(status)).not.toMatch(/shop|rebalancing|team/)
+    const { ask: askHeld } = fixture({ budgets: [budget()], ledger: known(acting) })
+    expect(JSON.stringify(await askHeld(evictionReview(), false, false))).not.toMatch(/operator-1|request-1/)
+  })
+
+  it('about a pod that is not in view is refused where a lock is held, and reads no pod: sixteen of them would keep the API server’s own waiting', async () => {
+    const { ask, outcomes } = fixture({ pods: [], newPods: [pod], budgets: [locked] })
+    await ask(evictionReview(), true, false)
+    await ask(evictionReview(), true)
+    expect(outcomes.map(({ reason }) => reason)).toEqual(['HoldUnknown', 'AppLocked'])
   })
 })

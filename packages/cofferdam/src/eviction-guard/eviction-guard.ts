@@ -69,23 +69,30 @@ export interface GuardOutcome {
   readonly tookMs: number
 }
 
+export interface AskedHow {
+  /** The namespace holds a lock, so what cannot be known counts as held. */
+  readonly isStrict: boolean
+  /** Whether it came from the API server, as far as can be known. */
+  readonly isFromServer: boolean
+}
+
 export interface EvictionGuard {
-  /** `isStrict`: the namespace holds a lock, so what cannot be known counts as held. */
-  answer(text: string, asked: { readonly isStrict: boolean }): Promise<GuardAnswer>
+  answer(text: string, asked: AskedHow): Promise<GuardAnswer>
 }
 
 /**
  * Answers admission reviews about pods that somebody wants gone.
  *
  * Guarantees: the work for one review does not grow with the number of pods or budgets; nothing is remembered of it but
- * who last tried to empty which node.
+ * who last tried to empty which node. A review that may have come from anybody leaves nothing behind, asks for no
+ * pod and is answered without the names of holders.
  */
 export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuard {
   const { clock, startStopwatch, pods, readPod, budgets, ledger, breakGlassOf, operatorUser } = options
   const { attempts, publisher, report } = options
   const { trustedMs = 180_000, guardsDeletions = false } = options
 
-  async function answer(text: string, { isStrict }: { readonly isStrict: boolean }): Promise<GuardAnswer> {
+  async function answer(text: string, asked: AskedHow): Promise<GuardAnswer> {
     const tookMs = startStopwatch()
     const reportVerdict = (verdict: GuardOutcome['verdict'], reason: string) =>
       report?.({ verdict, reason, tookMs: tookMs() })
@@ -94,22 +101,24 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
       reportVerdict('malformed', 'Malformed')
       return { code: 400, body: `not understood: ${decoded.why}\n` }
     }
-    const verdict = decoded.removal === undefined ? notOurs : await judgeRemoval(decoded.removal, isStrict)
+    const verdict = decoded.removal === undefined ? notOurs : await judgeRemoval(decoded.removal, asked)
     reportVerdict(verdict.allowed ? 'allowed' : 'refused', verdict.reason)
     return { code: 200, body: encodeAnswer(decoded.uid, verdict), contentType: 'application/json' }
   }
 
-  async function judgeRemoval(removal: PodRemoval, isStrict: boolean): Promise<ReviewAnswer> {
+  async function judgeRemoval(removal: PodRemoval, asked: AskedHow): Promise<ReviewAnswer> {
+    const { isStrict, isFromServer } = asked
     const { verb, isDryRun, user } = removal
     if (verb === 'delete' && (!guardsDeletions || exemptionOf(removal) !== undefined)) return notOurs
     const held = podOf(removal)
+    if (!isFromServer) return withoutNames(await judgePod(removal, isStrict ? inView(held) : held, asked))
     // Where something is locked, a pod that is merely too new to be in view is not let go.
     const pod = isStrict && held.known && held.value === undefined ? await readPod(removal) : held
     const nodeName = pod.known ? (pod.value?.nodeName ?? '') : ''
     const isAttempt = verb === 'evict' && !isDryRun && nodeName !== ''
     // Before it is judged: who watches for drains hears of it at once.
     if (isAttempt) publisher.publish(attempts.note(nodeName, user))
-    const verdict = await judgePod(removal, pod, isStrict)
+    const verdict = await judgePod(removal, pod, asked)
     if (isAttempt && !verdict.allowed) {
       publisher.publish(attempts.note(nodeName, user, `${verdict.cause} (${verdict.reason})`))
     }
@@ -119,7 +128,7 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
   async function judgePod(
     removal: PodRemoval,
     pod: Observed<GuardedPod | undefined>,
-    isStrict: boolean,
+    { isStrict, isFromServer }: AskedHow,
   ): Promise<ReviewAnswer> {
     const { verb, isDryRun, user } = removal
     const token = parseEvictionToken(removal.annotations[evictionTokenAnnotation])
@@ -144,6 +153,7 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
     }
     const seen = ledger.current()
     const verdict = judge(seen instanceof Promise ? await seen : seen)
+    if (!isFromServer) return verdict
     // The operator knows why, and a deletion asks no budget.
     if (token === undefined && verb === 'evict') return (await storageRefusal(removal, verdict, covering)) ?? verdict
     if (verdict.allowed || token === undefined || verdict.reason === 'AppLocked') return verdict
@@ -183,6 +193,17 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
   }
 
   return { answer }
+}
+
+/** Where something is locked, a pod that is not in view may be too new for it. */
+function inView(pod: Observed<GuardedPod | undefined>): Observed<GuardedPod | undefined> {
+  return pod.known && pod.value === undefined ? unknown('the pod is not in view') : pod
+}
+
+/** Whoever can reach the guard's port gets this: which pods must stay can be found out by evicting them, who holds them cannot. */
+function withoutNames(verdict: ReviewAnswer): ReviewAnswer {
+  if (verdict.allowed) return verdict
+  return { ...verdict, message: 'The pod must stay. Ask the API server for the reason.', cause: 'pdb/unnamed' }
 }
 
 const notOurs: ReviewAnswer = { allowed: true, reason: 'NotGuarded' }

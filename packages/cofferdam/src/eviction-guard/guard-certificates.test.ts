@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto'
 import { describe, expect, it } from 'vitest'
 import { guardSecretFields as fields } from './domain/guard-secret.ts'
 import { type CertificatePlan, defaultCertificateSettings, planCertificates } from './guard-certificates.ts'
-import { parseGuardSecret, servingCertificateOf } from './guard-secret-data.ts'
+import { parseGuardSecret, servedSecretOf } from './guard-secret-data.ts'
 
 const settings = defaultCertificateSettings
 const day = 86_400_000
@@ -21,7 +21,7 @@ const authoritiesIn = (data: Data) =>
     .toString()
     .match(/-----BEGIN[\s\S]*?END CERTIFICATE-----/g) ?? []
 const isTrusted = (data: Data, by: Data) => {
-  const certificate = new X509Certificate(servingCertificateOf(data)?.certificatePem ?? '')
+  const certificate = new X509Certificate(servedSecretOf(data)?.serving.certificatePem ?? '')
   return authoritiesIn(by).some((each) => certificate.verify(new X509Certificate(each).publicKey))
 }
 
@@ -29,7 +29,7 @@ const first = held(plan(undefined, start))
 
 describe('the certificates of the guard', () => {
   it('begin with an authority and a certificate for every name of the guard', () => {
-    const certificate = new X509Certificate(servingCertificateOf(first)?.certificatePem ?? '')
+    const certificate = new X509Certificate(servedSecretOf(first)?.serving.certificatePem ?? '')
     expect([certificate.checkHost(hosts[0] as string), certificate.checkIP('127.0.0.1')]).toEqual(hosts)
     expect(isTrusted(first, first)).toBe(true)
     expect(plan(first, start)).toMatchObject({ step: 'none', data: undefined })
@@ -53,7 +53,7 @@ describe('the certificates of the guard', () => {
     const fresh = held(plan(first, due - day))
     const announced = plan(fresh, due)
     expect([announced.step, authoritiesIn(held(announced)).length]).toEqual(['announce', 2])
-    expect(servingCertificateOf(held(announced))).toEqual(servingCertificateOf(fresh))
+    expect(servedSecretOf(held(announced))?.serving).toEqual(servedSecretOf(fresh)?.serving)
 
     expect(plan(held(announced), due + day).explanation).toBe('The webhooks do not carry the next authority yet.')
     expect(plan(held(announced), due + 299_999, { carriedSinceMs: due }).step).toBe('none')

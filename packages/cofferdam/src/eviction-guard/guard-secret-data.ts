@@ -66,10 +66,19 @@ export function buildGuardSecretData({ signer, serving, next, former }: HeldCert
   return Object.fromEntries(Object.entries(texts).map(([field, text]) => [field, Buffer.from(text).toString('base64')]))
 }
 
-/** What a server needs of the Secret; undefined while there is nothing that it could serve with. */
-export function servingCertificateOf(data: SecretData | undefined): CertifiedKey | undefined {
+/** What a server needs of the Secret. */
+export interface ServedSecret {
+  readonly serving: CertifiedKey
+  /** Of those that sign now or will: the API server's path is made of one of them. */
+  readonly signingKeys: readonly string[]
+}
+
+/** Undefined while there is nothing that a server could serve with. */
+export function servedSecretOf(data: SecretData | undefined): ServedSecret | undefined {
   const held = parseGuardSecret(data)
-  return held.known ? held.value?.serving : undefined
+  if (!held.known || held.value === undefined) return undefined
+  const { serving, signer, next } = held.value
+  return { serving, signingKeys: [signer, ...(next === undefined ? [] : [next])].map((each) => each.privateKeyPem) }
 }
 
 function textOf(data: SecretData, field: string): string {

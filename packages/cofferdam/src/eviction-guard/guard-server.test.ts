@@ -5,7 +5,7 @@ import { connect, type TLSSocket } from 'node:tls'
 import { describe, expect, it } from 'vitest'
 import type { GuardAnswer } from './eviction-guard.ts'
 import { type GuardServer, type GuardServerOptions, startGuardServer } from './guard-server.ts'
-import { createCertificateAuthority, issueServerCertificate } from './self-signed-certificate.ts'
+import { type CertifiedKey, createCertificateAuthority, issueServerCertificate } from './self-signed-certificate.ts'
 
 const validity = { notBeforeMs: Date.UTC(2020, 0, 1), notAfterMs: Date.UTC(2060, 0, 1) }
 const authorities = ['one', 'two'].map((commonName) => createCertificateAuthority({ commonName, ...validity }))
@@ -23,6 +23,7 @@ async function withServer<T>(options: Partial<GuardServerOptions>, scenario: (se
     certificate: first,
     answer: () => yes,
     whatIsMissing: () => undefined,
+    recognises: (proof) => proof === 'word',
     ...options,
   })
   try {
@@ -38,11 +39,27 @@ interface Asked {
   readonly body?: string
   readonly ca?: string | string[]
   readonly agent?: Agent
+  readonly client?: CertifiedKey
+}
+
+function clientCertificates() {
+  const [authority, other] = ['front', 'front'].map((commonName) =>
+    createCertificateAuthority({ commonName, ...validity }),
+  ) as [CertifiedKey, CertifiedKey]
+  const issue = (by: CertifiedKey, commonName: string) =>
+    issueServerCertificate({ authority: by, commonName, hosts: ['127.0.0.1'], purpose: 'clientAuth', ...validity })
+  return {
+    authority,
+    own: issue(authority, 'kube-apiserver'),
+    foreign: issue(other, 'kube-apiserver'),
+    kubelet: issue(authority, 'system:node:a'),
+  }
 }
 
 async function ask({ port }: GuardServer, asked: Asked) {
-  const { path = '/validate/eviction', method = 'POST', body = '', ca = bundle, agent = false } = asked
-  const sent = request({ host: '127.0.0.1', port, path, method, ca, agent })
+  const { path = '/validate/eviction/word', method = 'POST', body = '', ca = bundle, agent = false } = asked
+  const { certificatePem: cert, privateKeyPem: key } = asked.client ?? {}
+  const sent = request({ host: '127.0.0.1', port, path, method, ca, agent, cert, key })
   sent.end(body)
   const [response] = (await once(sent, 'response')) as [IncomingMessage]
   const chunks: Buffer[] = []
@@ -62,17 +79,17 @@ function gate() {
 describe('the server of the guard', () => {
   it('passes each review on with the path it came by', async () => {
     const asked: unknown[] = []
-    const answer: GuardServerOptions['answer'] = (text, { isStrict }) => {
-      asked.push([text, isStrict])
+    const answer: GuardServerOptions['answer'] = (text, { isStrict, isFromServer }) => {
+      asked.push([text, isStrict, isFromServer])
       return yes
     }
     await withServer({ answer }, async (server) => {
-      expect(await ask(server, { body: 'a' })).toEqual({ code: 200, body: '{"ok":true}' })
-      await ask(server, { body: 'b', path: '/validate/locked?timeout=3s' })
+      expect(await ask(server, { body: 'a', path: '/validate/eviction' })).toEqual({ code: 200, body: '{"ok":true}' })
+      await ask(server, { body: 'b', path: '/validate/locked/word?timeout=3s' })
     })
     expect(asked).toEqual([
-      ['a', false],
-      ['b', true],
+      ['a', false, false],
+      ['b', true, true],
     ])
   })
 
@@ -133,6 +150,48 @@ describe('the server of the guard', () => {
         return undefined
       }
     })
+  })
+
+  it('keeps room for the API server while strangers hold all that they may have', async () => {
+    const { open, answer } = gate()
+    await withServer({ answer, limits: { requestsUnderWay: 8 } }, async (server) => {
+      const stranger = { body: '{}', path: '/validate/eviction/forged' }
+      const held = [ask(server, stranger), ask(server, stranger)]
+      while ((await ask(server, stranger)).code !== 503) open()
+      const own = ask(server, { body: '{}' })
+      open()
+      expect(await own).toMatchObject({ code: 200 })
+      await Promise.all(held)
+    })
+  })
+
+  it('takes reviews with a client certificate alone where authorities are given, and says so', async () => {
+    const { authority, own, foreign, kubelet } = clientCertificates()
+    const clients = { authorities: authority.certificatePem, names: ['kube-apiserver'] }
+    const asked: unknown[] = []
+    const answer: GuardServerOptions['answer'] = (_, how) => {
+      asked.push(how)
+      return yes
+    }
+    await withServer({ answer, clients }, async (server) => {
+      const refused = {
+        code: 403,
+        body: 'reviews are taken from clients with a certificate of --guard-client-ca alone\n',
+      }
+      expect(await ask(server, { body: '{}' })).toEqual(refused)
+      expect(await ask(server, { body: '{}', client: foreign })).toEqual(refused)
+      expect(await ask(server, { body: '{}', client: kubelet })).toMatchObject({ code: 403 })
+      expect(asked).toEqual([])
+      expect(await ask(server, { body: '{}', client: own, path: '/validate/locked' })).toMatchObject({ code: 200 })
+      server.setCertificate(second)
+      expect(await ask(server, { body: '{}', client: foreign })).toEqual(refused)
+      expect(await ask(server, { body: '{}', client: own })).toMatchObject({ code: 200 })
+      expect(await ask(server, { path: '/readyz', method: 'GET' })).toMatchObject({ code: 200 })
+    })
+    expect(asked).toEqual([
+      { isStrict: true, isFromServer: true },
+      { isStrict: false, isFromServer: true },
+    ])
   })
 
   it('survives an answer that fails, and tells of it', async () => {

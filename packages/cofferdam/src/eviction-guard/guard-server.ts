@@ -2,9 +2,12 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
-import { guardPaths } from './domain/webhook-configuration.ts'
-import type { GuardAnswer } from './eviction-guard.ts'
+import { ConnectionRoom } from './connection-room.ts'
+import { guardPaths, parseGuardPath } from './domain/webhook-configuration.ts'
+import type { AskedHow, GuardAnswer } from './eviction-guard.ts'
+import { clientRefusal, type GuardClients } from './guard-clients.ts'
 import type { CertifiedKey } from './self-signed-certificate.ts'
 
 export interface GuardServerOptions {
@@ -12,7 +15,11 @@ export interface GuardServerOptions {
   /** 0 takes any free port. */
   readonly port: number
   readonly certificate: CertifiedKey
-  readonly answer: (text: string, asked: { readonly isStrict: boolean }) => GuardAnswer | Promise<GuardAnswer>
+  readonly answer: (text: string, asked: AskedHow) => GuardAnswer | Promise<GuardAnswer>
+  /** Whether the last word of a path is one that only the API server knows. */
+  readonly recognises: (proof: string) => boolean
+  /** Where given, reviews are taken with a client certificate alone, and it takes the place of the word. */
+  readonly clients?: GuardClients
   /** What is still missing, or undefined when reviews can be answered. */
   readonly whatIsMissing: () => string | undefined
   readonly limits?: Partial<GuardLimits>
@@ -52,18 +59,27 @@ const textPlain = 'text/plain; charset=utf-8'
  * Serves the eviction guard over HTTPS.
  *
  * Guarantees: what is held in memory for requests is bounded, whatever comes in. Beyond that it answers 503, and the
- * failurePolicy of the webhook decides, as it does when nobody answers.
+ * failurePolicy of the webhook decides, as it does when nobody answers. Whoever does not show to be the API server can take no
+ * more than a quarter of the room for requests, and no connection from it.
  */
 export function startGuardServer(options: GuardServerOptions): Promise<GuardServer> {
-  const { host, port, answer, whatIsMissing, onError = () => {} } = options
+  const { host, port, answer, whatIsMissing, clients, onError = () => {} } = options
   const limits = { ...defaults, ...options.limits }
-  let requestsUnderWay = 0
-  let bytesUnderWay = 0
+  const fromServer: Load = {
+    requests: 0,
+    bytes: 0,
+    most: { requests: limits.requestsUnderWay, bytes: limits.bytesUnderWay },
+  }
+  const most = { requests: limits.requestsUnderWay / 4, bytes: limits.bytesUnderWay / 4 }
+  const fromStrangers: Load = { requests: 0, bytes: 0, most }
+  const room = new ConnectionRoom({ most: limits.connections })
   let isClosing = false
 
   const server = createServer(
     {
       ...secureContext(options.certificate),
+      // Not refused while connecting: readiness is asked without a certificate.
+      ...(clients === undefined ? {} : { ca: clients.authorities, requestCert: true, rejectUnauthorized: false }),
       requestTimeout: limits.arrivalMs,
       headersTimeout: limits.arrivalMs,
       handshakeTimeout: limits.arrivalMs,
@@ -73,7 +89,7 @@ export function startGuardServer(options: GuardServerOptions): Promise<GuardServ
     },
     (request, response) => void serve(request, response),
   )
-  server.maxConnections = limits.connections
+  server.on('connection', (socket) => room.admit(socket))
   /** Connections on which nothing was asked yet. They do not count as idle, so whoever closes the server would wait for them. */
   const unasked = new Set<Duplex>()
   server.on('secureConnection', (socket) => {
@@ -89,22 +105,28 @@ export function startGuardServer(options: GuardServerOptions): Promise<GuardServ
     unasked.delete(request.socket)
     const path = (request.url ?? '/').split('?')[0]
     if (path === '/readyz') return serveReadiness(response)
-    if (path !== guardPaths.eviction && path !== guardPaths.locked) {
+    const asked = parseGuardPath(path ?? '')
+    if (asked === undefined) {
       return send(response, { code: 404, body: `try POST ${guardPaths.eviction}, or /readyz\n` })
     }
     if (request.method !== 'POST') return send(response, { code: 405, body: 'reviews are sent with POST\n' })
-    if (requestsUnderWay >= limits.requestsUnderWay) return refuse(response, busy)
-    requestsUnderWay += 1
+    const refusal = clients && clientRefusal(clients, presentedOn(request.socket as TLSSocket))
+    if (refusal !== undefined) return refuse(response, { code: 403, body: `${refusal}\n` })
+    const isFromServer = clients !== undefined || options.recognises(asked.proof)
+    if (isFromServer) room.recognise(request.socket)
+    const load = isFromServer ? fromServer : fromStrangers
+    if (load.requests >= load.most.requests) return refuse(response, busy)
+    load.requests += 1
     try {
-      const body = await readBody(request)
+      const body = await readBody(request, load)
       if (typeof body !== 'string') return refuse(response, body)
-      send(response, await answer(body, { isStrict: path === guardPaths.locked }))
+      send(response, await answer(body, { isStrict: asked.isStrict, isFromServer }))
     } catch (error) {
       onError(error)
       if (response.headersSent) response.destroy()
       else send(response, { code: 500, body: 'the guard failed; its log says why\n' })
     } finally {
-      requestsUnderWay -= 1
+      load.requests -= 1
     }
   }
 
@@ -127,23 +149,23 @@ export function startGuardServer(options: GuardServerOptions): Promise<GuardServ
   }
 
   /** By events: leaving a loop over the request early would cut the connection before the refusal is sent. */
-  function readBody(request: IncomingMessage): Promise<string | GuardAnswer> {
+  function readBody(request: IncomingMessage, load: Load): Promise<string | GuardAnswer> {
     if (Number(request.headers['content-length'] ?? 0) > limits.bodyBytes) return Promise.resolve(tooLarge)
     const chunks: Buffer[] = []
     let size = 0
     return new Promise((resolve) => {
       const end = (result: string | GuardAnswer) => {
-        bytesUnderWay -= size
+        load.bytes -= size
         size = 0
         request.removeAllListeners('data')
         resolve(result)
       }
       request.on('data', (chunk: Buffer) => {
         size += chunk.length
-        bytesUnderWay += chunk.length
+        load.bytes += chunk.length
         chunks.push(chunk)
         if (size > limits.bodyBytes) end(tooLarge)
-        else if (bytesUnderWay > limits.bytesUnderWay) end(busy)
+        else if (load.bytes > load.most.bytes) end(busy)
       })
       request.once('end', () => end(Buffer.concat(chunks).toString('utf8')))
       request.once('close', () => end({ code: 400, body: 'the request ended before it was whole\n' }))
@@ -162,7 +184,11 @@ export function startGuardServer(options: GuardServerOptions): Promise<GuardServ
       server.on('error', onError)
       resolve({
         port: (server.address() as AddressInfo).port,
-        setCertificate: (certificate) => server.setSecureContext(secureContext(certificate)),
+        setCertificate: (certificate) =>
+          server.setSecureContext({
+            ...secureContext(certificate),
+            ...(clients === undefined ? {} : { ca: clients.authorities }),
+          }),
         close: () =>
           new Promise((closed) => {
             isClosing = true
@@ -173,6 +199,18 @@ export function startGuardServer(options: GuardServerOptions): Promise<GuardServ
       })
     })
   })
+}
+
+/** What is under way of one kind of callers. */
+interface Load {
+  requests: number
+  bytes: number
+  readonly most: { readonly requests: number; readonly bytes: number }
+}
+
+function presentedOn(socket: TLSSocket) {
+  const { CN } = socket.getPeerCertificate()?.subject ?? {}
+  return { isVerified: socket.authorized, commonName: Array.isArray(CN) ? CN[0] : CN }
 }
 
 const busy: GuardAnswer = { code: 503, body: 'the guard has too much to do at the moment\n' }

@@ -37,11 +37,16 @@ export function createCertificateAuthority({
   return { certificatePem, privateKeyPem }
 }
 
-/** A new server certificate, signed by the authority, good for the given host names and IP addresses. */
+/** A new server certificate, signed by the authority, good for the given host names and IP addresses; or one for a client. */
 export function issueServerCertificate(
-  request: { authority: CertifiedKey; commonName: string; hosts: readonly string[] } & Validity,
+  request: {
+    authority: CertifiedKey
+    commonName: string
+    hosts: readonly string[]
+    purpose?: 'serverAuth' | 'clientAuth'
+  } & Validity,
 ): CertifiedKey {
-  const { authority, commonName, hosts, ...validity } = request
+  const { authority, commonName, hosts, purpose = 'serverAuth', ...validity } = request
   const issuer = new X509Certificate(authority.certificatePem)
   const { publicKey, privateKeyPem } = newKey()
   const certificatePem = signedCertificate({
@@ -54,7 +59,7 @@ export function issueServerCertificate(
       basicConstraints(false),
       // digitalSignature
       keyUsage(0b1000_0000, 7),
-      serverAuthentication(),
+      extendedKeyUsage(purpose),
       subjectKeyIdentifier(publicKey),
       authorityKeyIdentifier(issuer.publicKey.export({ type: 'spki', format: 'der' })),
       alternativeNames(hosts),
@@ -73,6 +78,7 @@ const oid = {
   authorityKeyIdentifier: '2.5.29.35',
   extendedKeyUsage: '2.5.29.37',
   serverAuth: '1.3.6.1.5.5.7.3.1',
+  clientAuth: '1.3.6.1.5.5.7.3.2',
 }
 
 function newKey(): { publicKey: Buffer; privateKeyPem: string } {
@@ -141,8 +147,8 @@ function keyUsage(bits: number, unusedBits: number): Buffer {
   return extension(oid.keyUsage, der.bitString(Buffer.of(bits), unusedBits), true)
 }
 
-function serverAuthentication(): Buffer {
-  return extension(oid.extendedKeyUsage, der.sequence(der.objectIdentifier(oid.serverAuth)))
+function extendedKeyUsage(purpose: 'serverAuth' | 'clientAuth'): Buffer {
+  return extension(oid.extendedKeyUsage, der.sequence(der.objectIdentifier(oid[purpose])))
 }
 
 function subjectKeyIdentifier(publicKey: Buffer): Buffer {

@@ -9,11 +9,13 @@ import { parseLedger } from '../ledger/rules/parse-ledger.ts'
 import { disruptionLedgers } from '../shared/kinds/disruption-ledger.ts'
 import type { Observed } from '../shared/observed.ts'
 import { createAttemptPublisher } from './attempt-publisher.ts'
+import { isCallerProof } from './caller-proof.ts'
 import { followCertificate } from './certificate-source.ts'
 import { followBudgets } from './covering-budgets.ts'
 import { guardSecret } from './domain/guard-secret.ts'
 import { EvictionAttempts } from './eviction-attempts.ts'
 import { createEvictionGuard, type ExplainStorage, type GuardOutcome } from './eviction-guard.ts'
+import type { GuardClients } from './guard-clients.ts'
 import { type GuardLimits, type GuardServer, type GuardServerOptions, startGuardServer } from './guard-server.ts'
 import type { GuardedBudget, GuardedDisruption, GuardedNode, GuardedPod } from './guarded-objects.ts'
 import { createLedgerSource } from './ledger-source.ts'
@@ -40,6 +42,8 @@ export interface GuardOptions {
   /** Where no network is: how it is reached instead. Default: over HTTPS. */
   readonly listen?: (options: GuardServerOptions) => Promise<GuardServer>
   readonly guardsDeletions?: boolean
+  /** Whose client certificates are asked for. Default: none. */
+  readonly clients?: GuardClients
   readonly limits?: Partial<GuardLimits>
   /** How often to check whether the certificate changed. */
   readonly certificateEveryMs?: number
@@ -93,6 +97,7 @@ export function startGuard(options: GuardOptions): RunningGuard {
     ...(options.guardsDeletions === undefined ? {} : { guardsDeletions: options.guardsDeletions }),
   })
   let server: GuardServer | undefined
+  let signingKeys: readonly string[] = []
 
   const following = followCertificate({
     clock,
@@ -100,13 +105,16 @@ export function startGuard(options: GuardOptions): RunningGuard {
     onError,
     ...(options.certificateEveryMs === undefined ? {} : { everyMs: options.certificateEveryMs }),
     read: readSecret,
-    async onCertificate(certificate) {
+    async onSecret({ serving: certificate, signingKeys: keys }) {
+      signingKeys = keys
       if (server !== undefined) return server.setCertificate(certificate)
       server = await listen({
         host: options.host,
         port: options.port,
         certificate,
         answer: guard.answer,
+        recognises: (proof) => isCallerProof(proof, signingKeys, clock.now()),
+        ...(options.clients === undefined ? {} : { clients: options.clients }),
         whatIsMissing,
         onError,
         ...(options.limits === undefined ? {} : { limits: options.limits }),

@@ -31,6 +31,7 @@ export interface GuardWiring {
   readonly listen?: GuardOptions['listen']
   /** Whether plain deletions of pods are asked about too, by whoever is no part of Kubernetes itself. Default no. */
   readonly guardsDeletions?: boolean
+  readonly clients?: GuardOptions['clients']
 }
 
 /** The guard behind its Service, or under a URL where the API server cannot reach Services. */
@@ -62,7 +63,7 @@ export interface GuardPorts extends ViewPorts {
 /** The guard of this process and the views it needs: they live as long as the process, whoever leads. */
 export function startGuarding(ports: GuardPorts, wiring: GuardWiring) {
   const { api, clock, log, metrics, policy } = ports
-  const { host, port, lingerMs = 0, listen, guardsDeletions = false } = wiring
+  const { host, port, lingerMs = 0, listen, guardsDeletions = false, clients } = wiring
   const informers = new WatchInformers(informerPorts(ports))
   const views = openSharedViews({ informers, log })
   const onError = (error: unknown) =>
@@ -76,6 +77,7 @@ export function startGuarding(ports: GuardPorts, wiring: GuardWiring) {
     lingerMs,
     ...(listen === undefined ? {} : { listen }),
     guardsDeletions,
+    ...(clients === undefined ? {} : { clients }),
     policy,
     views: {
       pods: views.pods(),

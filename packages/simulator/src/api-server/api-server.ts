@@ -17,6 +17,7 @@ import { createRbacAuthorizer, type RbacAuthorizer, type RoleReader } from './ac
 import { createServiceAccountTokens, type ServiceAccountTokens } from './access/service-account-tokens.ts'
 import { answerTokenReview } from './access/token-review.ts'
 import type { Admission } from './admission/admission.ts'
+import { withAdmissionPolicies } from './admission/admission-policies.ts'
 import { withOwnerPermissions } from './admission/owner-permissions.ts'
 import { createValidatingWebhooks, type ValidatingWebhooks } from './admission/validating-webhooks.ts'
 import type { WebhookCall } from './admission/webhook-call.ts'
@@ -97,25 +98,30 @@ export class ApiServer {
       tokens: this.#tokens,
       customResources,
     }
+    const namespaceLabels = (name: string) => {
+      const namespace = this.#store.bucket('namespaces').get(name)
+      return namespace === undefined ? undefined : (namespace.metadata.labels ?? {})
+    }
     this.#webhooks = createValidatingWebhooks({
       configurations: cachedObjects(this.#store, 'admissionregistration.k8s.io/validatingwebhookconfigurations'),
-      namespaceLabels: (name) => {
-        const namespace = this.#store.bucket('namespaces').get(name)
-        return namespace === undefined ? undefined : (namespace.metadata.labels ?? {})
-      },
+      namespaceLabels,
       equivalents: (type) => this.#equivalents(type),
       clock,
       random: random.stream('reviews'),
       ...(callWebhook === undefined ? {} : { call: callWebhook }),
       ...(resolveWebhookService === undefined ? {} : { resolveService: resolveWebhookService }),
     })
+    const isAllowed: RbacAuthorizer['isAllowed'] = (user, attributes) => this.#authorizer.isAllowed(user, attributes)
+    const policies = withAdmissionPolicies(this.#webhooks, {
+      policies: cachedObjects(this.#store, 'admissionregistration.k8s.io/validatingadmissionpolicies'),
+      bindings: cachedObjects(this.#store, 'admissionregistration.k8s.io/validatingadmissionpolicybindings'),
+      scope: { namespaceLabels, equivalents: (type) => this.#equivalents(type) },
+      isAllowed,
+    })
     this.#admission =
       options.enforcesOwnerPermissions === true
-        ? withOwnerPermissions(this.#webhooks, {
-            catalogue: this.#catalogue,
-            isAllowed: (user, attributes) => this.#authorizer.isAllowed(user, attributes),
-          })
-        : this.#webhooks
+        ? withOwnerPermissions(policies, { catalogue: this.#catalogue, isAllowed })
+        : policies
     this.#housekeeper = this.#api(clusterAdmin, noAdmission)
     this.#evict = createEvictionHandler({ api: this.#housekeeper, clock, admission: this.#admission })
     for (const name of firstNamespaces) this.#putNamespace(name)

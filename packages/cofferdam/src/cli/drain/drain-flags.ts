@@ -3,7 +3,7 @@ import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
-import type { BreakGlass } from '../../ledger/rules/break-glass.ts'
+import { type BreakGlass, longestBreakGlassMs } from '../../ledger/rules/break-glass.ts'
 import { addNodeFlags, type NodeFlags } from '../choose-nodes.ts'
 import { durationOption, parseDurationFlag, parseWaitFlag } from '../parse-duration-flag.ts'
 import type { WantedDisruption } from './drain-request.ts'
@@ -166,6 +166,11 @@ function brokenGlass(
   if (reason.trim() === '') throw new CofferdamError('USAGE', '--break-glass needs a --reason: it is kept on record')
   if (forMs === undefined) {
     throw new CofferdamError('USAGE', '--break-glass must end: say when with --for', { hint: 'for instance --for 30m' })
+  }
+  if (forMs > longestBreakGlassMs) {
+    throw new CofferdamError('USAGE', `a break-glass override lasts ${durationText(longestBreakGlassMs)} at most`, {
+      hint: 'ask again when it has ended: the request goes on',
+    })
   }
   return { by, reason: reason.trim(), untilMs: nowMs + forMs }
 }

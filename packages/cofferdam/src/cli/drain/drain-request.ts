@@ -10,7 +10,8 @@ import {
   endingOf,
 } from '../../capabilities/drain-lock/domain/covers-request.ts'
 import type { PodLoss } from '../../capabilities/drain-lock/domain/snapshot.ts'
-import { type BreakGlass, breakGlassAnnotation, formatBreakGlass } from '../../ledger/rules/break-glass.ts'
+import { type BreakGlass, formatBreakGlass } from '../../ledger/rules/break-glass.ts'
+import { breakGlassAnnotation } from '../../shared/break-glass-annotation.ts'
 import { groupedBy } from '../../shared/grouped-by.ts'
 import { type NodeDisruption, nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
 import { compareText } from '../../shared/last-writer.ts'

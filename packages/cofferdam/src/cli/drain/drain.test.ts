@@ -387,6 +387,10 @@ describe('drain', () => {
       given: ['node-1', '--break-glass', '--reason', 'x'],
       says: '--break-glass must end',
     },
+    'glass is not broken for a day': {
+      given: ['node-1', '--break-glass', '--reason', 'x', '--for', '24h'],
+      says: 'a break-glass override lasts 1h at most',
+    },
     'a time without broken glass means nothing': {
       given: ['node-1', '--for', '30m'],
       says: 'use it with --break-glass',

@@ -22,7 +22,7 @@ import {
   type RehearsePlace,
   rehearseWithStorage,
 } from './drain-rehearse.ts'
-import { type AskedDrain, findOpenRequests, type MadeRequest, makeRequest, refuseToJoin } from './drain-request.ts'
+import { type AskedDrain, findOpenRequests, type MadeRequest, refuseToJoin } from './drain-request.ts'
 import {
   type DrainAnswer,
   type DrainBatch,
@@ -34,6 +34,7 @@ import {
   protectionOf,
 } from './drain-result.ts'
 import { renderDrain, wavesText } from './drain-text.ts'
+import { makeRequestInOwnName } from './make-request-in-own-name.ts'
 import { noteWithoutOperator } from './note-without-operator.ts'
 
 export interface DrainPorts {
@@ -243,9 +244,10 @@ async function findRemediationWait({ link, signal }: DrainContext): Promise<numb
   }
 }
 
-async function make(asked: AskedDrain, { terminal, link, signal }: DrainContext): Promise<MadeRequest> {
+async function make(asked: AskedDrain, { terminal, link, flags, signal }: DrainContext): Promise<MadeRequest> {
   const { wanted, behind } = asked
-  const made = await makeRequest({ api: link.api, signal }, asked)
+  const isNamed = flags.requester !== undefined
+  const made = await makeRequestInOwnName({ api: link.api, signal }, asked, { isNamed })
   const { metadata, spec } = made.disruption
   const state = made.isJoined ? 'is already in progress and is followed' : 'created'
   terminal.note(`NodeDisruption ${metadata.name} ${state}`)

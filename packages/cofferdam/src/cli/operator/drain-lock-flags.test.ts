@@ -64,6 +64,20 @@ describe('flags of the drain lock', () => {
     expect(parse(...argv)).toBe(says)
   })
 
+  it('take a client certificate for the API server’s word only with a file that has authorities', () => {
+    const clients = (...argv: string[]) => {
+      const flags = parse(...argv)
+      if (typeof flags === 'string') return flags
+      return drainLockOptions(flags, { isInPod: true }).guard?.clients
+    }
+    expect(clients()).toBeUndefined()
+    expect(clients('--guard-client-ca', '/nowhere/ca.pem')).toContain('it cannot be used: ENOENT')
+    expect(clients('--guard-client-ca', import.meta.filename)).toContain('it cannot be used: it holds no certificate.')
+    expect(() => clients('--guard-client-name', 'kube-apiserver')).toThrow(
+      '--guard-client-name needs --guard-client-ca',
+    )
+  })
+
   interface GuardCase {
     readonly argv: readonly string[]
     readonly isInPod: boolean

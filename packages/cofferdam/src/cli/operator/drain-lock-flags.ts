@@ -1,6 +1,9 @@
+import { readFileSync } from 'node:fs'
 import { durationText } from '@cofferdam/kubernetes/api/duration.ts'
+import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { guardPort } from '../../deploy/operator-manifests.ts'
+import { type GuardClients, parseClientAuthorities } from '../../eviction-guard/guard-clients.ts'
 import { defaultAppLockPolicy } from '../../ledger/rules/app-lock.ts'
 import type { DrainLockSettings } from '../../ledger/rules/drain-lock-settings.ts'
 import { defaultDrainLockSettings } from '../../ledger/rules/drain-lock-settings.ts'
@@ -22,6 +25,8 @@ export interface DrainLockFlags {
   readonly guardPort: number
   readonly guardDeletions?: boolean
   readonly guardUrl?: string
+  readonly guardClientCa?: GuardClients['authorities']
+  readonly guardClientName?: readonly string[]
 }
 
 export function configureDrainLock(command: Command): void {
@@ -65,6 +70,16 @@ export function configureDrainLock(command: Command): void {
     .option('--guard-port <number>', 'where the guard listens', parsePort, guardPort)
     .option('--guard-deletions', 'refuse plain deletions of locked pods too, not only evictions')
     .option('--guard-url <url>', 'where the API server reaches the guard, if not by its Service', parseGuardUrl)
+    .option(
+      '--guard-client-ca <file>',
+      'take reviews only with a client certificate of these authorities (PEM)',
+      readClientAuthorities,
+    )
+    .option(
+      '--guard-client-name <name>',
+      'and only with this common name; may be repeated',
+      (name: string, names: readonly string[] = []) => [...names, name],
+    )
 }
 
 function parseGuardUrl(text: string): string {
@@ -76,6 +91,23 @@ function parseGuardUrl(text: string): string {
   return text
 }
 
+function readClientAuthorities(path: string): string {
+  try {
+    return parseClientAuthorities(readFileSync(path, 'utf8'))
+  } catch (error) {
+    throw new InvalidArgumentError(`it cannot be used: ${(error as Error).message}.`)
+  }
+}
+
+/** Undefined: whoever calls under the registered path is the API server. */
+function clientsOf({ guardClientCa, guardClientName = [] }: DrainLockFlags): GuardClients | undefined {
+  if (guardClientCa !== undefined) return { authorities: guardClientCa, names: guardClientName }
+  if (guardClientName.length === 0) return undefined
+  throw new CofferdamError('USAGE', '--guard-client-name needs --guard-client-ca', {
+    hint: 'without the authorities of client certificates nothing is known of their names',
+  })
+}
+
 /** What the flags mean to the operator. `isInPod`: whether the Service of deploy/ leads here. */
 export function drainLockOptions(
   flags: DrainLockFlags,
@@ -83,6 +115,7 @@ export function drainLockOptions(
 ): Pick<OperatorOptions, 'drainLock' | 'appLocks' | 'guard'> {
   const { drainLockMode, minToleration, fallbackAfter, maxLock, maxHold, locksPerNamespace, guardUrl } = flags
   const isGuard = flags.guard ?? (isInPod || guardUrl !== undefined)
+  const clients = clientsOf(flags)
   const guard = guardAt({ port: flags.guardPort, ...(guardUrl === undefined ? {} : { url: guardUrl }) })
   return {
     drainLock: {
@@ -92,6 +125,14 @@ export function drainLockOptions(
       plannedOutageMs: flags.plannedOutage,
     },
     appLocks: { maxTtlMs: maxLock, maxHoldMs: maxHold, maxPerNamespace: locksPerNamespace },
-    ...(isGuard ? { guard: { ...guard, guardsDeletions: flags.guardDeletions === true } } : {}),
+    ...(isGuard
+      ? {
+          guard: {
+            ...guard,
+            guardsDeletions: flags.guardDeletions === true,
+            ...(clients === undefined ? {} : { clients }),
+          },
+        }
+      : {}),
   }
 }

@@ -96,8 +96,14 @@ describe('the keeper of the guard’s certificates', () => {
     const { data = {} } = await api.get(secrets, secretKey)
     const { webhooks = [] } = await api.get(validatingWebhookConfigurations, { name: 'cofferdam-eviction-guard' })
     expect(webhooks.map(({ clientConfig }) => clientConfig)).toEqual([
-      { url: 'https://127.0.0.1:1/validate/eviction', caBundle: data['ca.crt'] },
-      { url: 'https://127.0.0.1:1/validate/locked', caBundle: data['ca.crt'] },
+      {
+        url: expect.stringMatching(/^https:\/\/127\.0\.0\.1:1\/validate\/eviction\/[0-9a-f]{32}$/),
+        caBundle: data['ca.crt'],
+      },
+      {
+        url: expect.stringMatching(/^https:\/\/127\.0\.0\.1:1\/validate\/locked\/[0-9a-f]{32}$/),
+        caBundle: data['ca.crt'],
+      },
     ])
     await stop()
   })

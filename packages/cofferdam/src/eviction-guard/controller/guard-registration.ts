@@ -15,6 +15,7 @@ import { emptyLedger, type Ledger } from '../../ledger/rules/ledger.ts'
 import type { AnnotatedBudget } from '../../shared/app-lock-annotation.ts'
 import { known, type Observed } from '../../shared/observed.ts'
 import type { Permission } from '../../shared/permission.ts'
+import { callerProof } from '../caller-proof.ts'
 import { guardSecret, guardSecretFields } from '../domain/guard-secret.ts'
 import { decideNamespaceLabels, lockedLabel } from '../domain/namespace-labels.ts'
 import {
@@ -87,21 +88,26 @@ export function createGuardRegistration(ports: GuardRegistrationPorts): Controll
   }
 
   async function keepConfiguration(signal: AbortSignal) {
-    const caBundle = await readBundle(signal)
+    const held = await readSecret(signal)
     const address = settings.address()
     const { guardsDeletions, recheckSeconds = 30 } = settings
-    if (caBundle === undefined || address === undefined) return { recheckAfterSeconds: Math.min(1, recheckSeconds) }
-    const built = buildGuardConfiguration({ address, caBundle, guardsDeletions, ownNamespace: guardSecret.namespace })
+    if (held === undefined || address === undefined) return { recheckAfterSeconds: Math.min(1, recheckSeconds) }
+    const { caBundle, signingKey } = held
+    const proof = callerProof(signingKey, clock.now())
+    const { namespace: ownNamespace } = guardSecret
+    const built = buildGuardConfiguration({ address, caBundle, guardsDeletions, ownNamespace, proof })
     const actual = views.configurations.get({ name: guardConfigurationName })
     reportPresence(actual !== undefined)
     if (actual !== undefined && !isAsBuilt(actual, built)) await write(actual, built, signal)
     return { recheckAfterSeconds: recheckSeconds }
   }
 
-  async function readBundle(signal: AbortSignal): Promise<string | undefined> {
+  async function readSecret(signal: AbortSignal) {
     try {
       const { data = {} } = await api.get(secrets, guardSecret, { signal })
-      return data[guardSecretFields.authorities]
+      const { [guardSecretFields.authorities]: caBundle, [guardSecretFields.signingKey]: key } = data
+      if (caBundle === undefined || key === undefined) return undefined
+      return { caBundle, signingKey: Buffer.from(key, 'base64').toString('utf8') }
     } catch (error) {
       if (hasReason(error, 'NotFound')) return undefined
       throw error

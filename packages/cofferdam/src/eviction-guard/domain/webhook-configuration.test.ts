@@ -1,11 +1,17 @@
 import { describe, expect, it } from 'vitest'
-import { buildGuardConfiguration, type GuardConfigurationOptions, isAsBuilt } from './webhook-configuration.ts'
+import {
+  buildGuardConfiguration,
+  type GuardConfigurationOptions,
+  isAsBuilt,
+  parseGuardPath,
+} from './webhook-configuration.ts'
 
 const options: GuardConfigurationOptions = {
   address: { service: { namespace: 'cofferdam-system', name: 'cofferdam-guard', port: 443 } },
   caBundle: 'Y2E=',
   ownNamespace: 'cofferdam-system',
   guardsDeletions: false,
+  proof: 'word',
 }
 const notOwn = { key: 'kubernetes.io/metadata.name', operator: 'NotIn', values: ['cofferdam-system'] }
 const evictions = {
@@ -34,7 +40,7 @@ describe('the registration of the guard', () => {
       {
         ...shared,
         name: 'eviction.guard.cofferdam.io',
-        clientConfig: service('/validate/eviction'),
+        clientConfig: service('/validate/eviction/word'),
         failurePolicy: 'Ignore',
         namespaceSelector: {
           matchExpressions: [notOwn, { key: 'cofferdam.io/locked', operator: 'NotIn', values: ['true'] }],
@@ -43,7 +49,7 @@ describe('the registration of the guard', () => {
       {
         ...shared,
         name: 'locked.guard.cofferdam.io',
-        clientConfig: service('/validate/locked'),
+        clientConfig: service('/validate/locked/word'),
         failurePolicy: 'Fail',
         namespaceSelector: {
           matchExpressions: [notOwn, { key: 'cofferdam.io/locked', operator: 'In', values: ['true'] }],
@@ -70,5 +76,22 @@ describe('the registration of the guard', () => {
     expect(isAsBuilt({ ...built, metadata: { name: built.metadata.name } }, built)).toBe(false)
     expect(isAsBuilt({ ...built, webhooks: [] }, built)).toBe(false)
     expect(isAsBuilt(buildGuardConfiguration({ ...options, caBundle: 'b3RoZXI=' }), built)).toBe(false)
+  })
+})
+
+describe('a path under which the guard is called', () => {
+  const paths: Record<string, readonly [string, ReturnType<typeof parseGuardPath>]> = {
+    'has the word at its end': ['/validate/eviction/word', { isStrict: false, proof: 'word' }],
+    'says that the namespace holds a lock': ['/validate/locked/word', { isStrict: true, proof: 'word' }],
+    'without a word is still judged: a registration of an earlier version must not fail evictions': [
+      '/validate/locked',
+      { isStrict: true, proof: '' },
+    ],
+    'with more behind it is none': ['/validate/locked/word/more', undefined],
+    'of anything else is none': ['/validate/else', undefined],
+    'that is empty is none': ['', undefined],
+  }
+  it.each(Object.entries(paths))('%s', (_, [path, says]) => {
+    expect(parseGuardPath(path)).toEqual(says)
   })
 })

@@ -12,6 +12,14 @@ export const guardConfigurationName = 'cofferdam-eviction-guard'
 /** Where the API server sends reviews: one path for namespaces without a lock, one for those with. */
 export const guardPaths = { eviction: '/validate/eviction', locked: '/validate/locked' } as const
 
+/** What a path under which the guard is called says; undefined: it is none of its own. */
+export function parseGuardPath(path: string): { readonly isStrict: boolean; readonly proof: string } | undefined {
+  const [, root, kind, proof = '', ...rest] = path.split('/')
+  const at = `/${root}/${kind}`
+  if (rest.length > 0 || (at !== guardPaths.eviction && at !== guardPaths.locked)) return undefined
+  return { isStrict: at === guardPaths.locked, proof }
+}
+
 /** How the API server reaches the guard: a Service in the cluster, or a URL without a path. */
 export type GuardAddress =
   | { readonly url: string }
@@ -24,6 +32,8 @@ export interface GuardConfigurationOptions {
   /** The guard's own namespace: it must be possible to remove a guard that does not answer. */
   readonly ownNamespace: string
   readonly guardsDeletions: boolean
+  /** The last word of the paths, by which the guard recognises the API server. */
+  readonly proof: string
 }
 
 /**
@@ -84,7 +94,7 @@ function webhook({ options, name, failurePolicy, path, namespaces }: WebhookOpti
   const deletions = { ...pods, operations: ['DELETE'], resources: ['pods'] }
   return {
     name,
-    clientConfig: { ...addressOf(options.address, path), caBundle: options.caBundle },
+    clientConfig: { ...addressOf(options.address, `${path}/${options.proof}`), caBundle: options.caBundle },
     rules: options.guardsDeletions ? [evictions, deletions] : [evictions],
     failurePolicy,
     matchPolicy: 'Equivalent',

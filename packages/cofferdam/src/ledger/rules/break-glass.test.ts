@@ -1,8 +1,22 @@
 import { describe, expect, it } from 'vitest'
-import { breakGlassAnnotation, formatBreakGlass, parseBreakGlass } from './break-glass.ts'
+import { breakGlassAnnotation } from '../../shared/break-glass-annotation.ts'
+import { formatBreakGlass, isBreakingGlass, parseBreakGlass } from './break-glass.ts'
 
 const untilMs = Date.parse('2026-01-01T00:30:00Z')
 const said = `annotation ${breakGlassAnnotation}`
+
+describe('how long glass is broken', () => {
+  const nowMs = Date.parse('2026-01-01T00:00:00Z')
+  const cases: Record<string, { forMs: number; isBroken: boolean }> = {
+    'for half an hour, as it was asked': { forMs: 1_800_000, isBroken: true },
+    'for an hour, by a clock that is four minutes ahead': { forMs: 3_840_000, isBroken: true },
+    'not at all for two hours: it is an override, not a setting': { forMs: 7_200_000, isBroken: false },
+    'not after its end': { forMs: 0, isBroken: false },
+  }
+  it.each(Object.entries(cases))('%s', (_, { forMs, isBroken }) => {
+    expect(isBreakingGlass({ by: 'ann', reason: 'fire', untilMs: nowMs + forMs }, nowMs)).toBe(isBroken)
+  })
+})
 
 describe('broken glass', () => {
   it('is read as it was written', () => {

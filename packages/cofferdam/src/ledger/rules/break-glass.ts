@@ -1,14 +1,36 @@
+import { durationText } from '@cofferdam/kubernetes/api/duration.ts'
 import { isJsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-
-/** Annotation on a NodeDisruption: locks of others do not count for it, until a time. */
-export const breakGlassAnnotation = 'cofferdam.io/break-glass'
+import { breakGlassAnnotation } from '../../shared/break-glass-annotation.ts'
 
 /** Annotation `cofferdam.io/break-glass` on the request. Out of force after `untilMs`. */
 export interface BreakGlass {
   readonly by: string
   readonly reason: string
   readonly untilMs: number
+}
+
+/** How long an override may last. */
+export const longestBreakGlassMs = 3_600_000
+
+/** Clocks of those who ask and of those who judge differ. */
+const clockSlackMs = 300_000
+
+/** Whether it is in force: it has an end, and that is no further ahead than an override may last. */
+export function isBreakingGlass(breakGlass: BreakGlass | undefined, nowMs: number): breakGlass is BreakGlass {
+  return breakGlass !== undefined && breakGlass.untilMs > nowMs && !isTooLong(breakGlass, nowMs)
+}
+
+/** Why one is not in force: it is over, or it was asked for longer than it may last. */
+export function explainIgnoredGlass(breakGlass: BreakGlass, nowMs: number): string {
+  const { by, untilMs } = breakGlass
+  return isTooLong(breakGlass, nowMs)
+    ? `break-glass by ${by} until ${rfc3339(untilMs)} is ignored: it may last ${durationText(longestBreakGlassMs)} at most`
+    : `break-glass by ${by} ended at ${rfc3339(untilMs)} and is ignored`
+}
+
+function isTooLong({ untilMs }: BreakGlass, nowMs: number): boolean {
+  return untilMs - nowMs > longestBreakGlassMs + clockSlackMs
 }
 
 export function formatBreakGlass({ by, reason, untilMs }: BreakGlass): string {

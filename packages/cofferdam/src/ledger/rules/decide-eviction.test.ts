@@ -141,6 +141,15 @@ table('what is refused', {
     given: { budgets: known([locked]), ledger: known(acting), token, breakGlass: { ...glass, untilMs: nowMs } },
     then: 'refused AppLocked',
   },
+  "a pod under an owner's lock, with break-glass for a year: one word would void every owner's lock for good": {
+    given: {
+      budgets: known([locked]),
+      ledger: known(acting),
+      token,
+      breakGlass: { ...glass, untilMs: nowMs + 365 * 86_400_000 },
+    },
+    then: 'refused AppLocked',
+  },
   "a pod under an owner's lock, with break-glass and a void epoch": {
     given: { budgets: known([locked]), ledger: known(acting), token: { ...token, epoch: 9 }, breakGlass: glass },
     then: 'refused AppLocked',

@@ -5,7 +5,7 @@ import type { BudgetReference, PodReference } from '../../shared/object-referenc
 import type { Observed } from '../../shared/observed.ts'
 import type { Reason } from '../../shared/reasons.ts'
 import type { AppLock } from './app-lock.ts'
-import type { BreakGlass } from './break-glass.ts'
+import { type BreakGlass, isBreakingGlass } from './break-glass.ts'
 import { budgetKey, nodeKey } from './keys.ts'
 import type { Ledger, LedgerEntry } from './ledger.ts'
 import { heldElsewhere } from './storage-elsewhere.ts'
@@ -150,7 +150,7 @@ function whyTokenIsWorthless({ token, asker, operatorUser, pod, ledger }: Evicti
 
 function mayBreakGlass(snapshot: EvictionSnapshot): boolean {
   const { token, breakGlass, ledger, nowMs } = snapshot
-  if (token === undefined || breakGlass === undefined || breakGlass.untilMs <= nowMs) return false
+  if (token === undefined || !isBreakingGlass(breakGlass, nowMs)) return false
   return ledger.known && isInForce(ledger.value, token) && whyTokenIsWorthless(snapshot) === undefined
 }
 

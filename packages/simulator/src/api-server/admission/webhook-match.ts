@@ -14,8 +14,13 @@ export interface MatchScope {
   equivalents(type: ResourceType): readonly ResourceType[]
 }
 
+type Matching = Pick<
+  ValidatingWebhook,
+  'rules' | 'matchPolicy' | 'objectSelector' | 'namespaceSelector' | 'matchConditions' | 'failurePolicy'
+>
+
 export interface MatchQuestion {
-  readonly webhook: ValidatingWebhook
+  readonly webhook: Matching
   readonly request: AdmissionRequest
   /** The uid the review would have. */
   readonly uid: string
@@ -45,7 +50,7 @@ export function matchedResource({ webhook, request, uid, scope }: MatchQuestion)
 
 /** The request's own resource where a rule names it; else another under which the same objects are served. */
 function ruledResource(
-  { rules = [], matchPolicy }: ValidatingWebhook,
+  { rules = [], matchPolicy }: Matching,
   request: AdmissionRequest,
   scope: MatchScope,
 ): ResourceType | undefined {

@@ -1,5 +1,6 @@
 import { crdStrategy } from '../crd/crd-strategy.ts'
 import type { ResourceStrategy } from '../resource-definition.ts'
+import { admissionPolicyBindingStrategy, admissionPolicyStrategy } from './admission-policy-strategy.ts'
 import { persistentVolumeClaimStrategy, priorityClassStrategy, storageClassStrategy } from './class-strategies.ts'
 import { daemonSetStrategy } from './daemon-set-strategy.ts'
 import { configMapStrategy, secretStrategy } from './data-strategies.ts'
@@ -32,6 +33,8 @@ const strategies: Readonly<Record<string, ResourceStrategy>> = {
   '/ReplicationController': replicationControllerStrategy,
   '/Secret': secretStrategy,
   '/Service': serviceStrategy,
+  'admissionregistration.k8s.io/ValidatingAdmissionPolicy': admissionPolicyStrategy,
+  'admissionregistration.k8s.io/ValidatingAdmissionPolicyBinding': admissionPolicyBindingStrategy,
   'admissionregistration.k8s.io/ValidatingWebhookConfiguration': webhookConfigurationStrategy,
   'apiextensions.k8s.io/CustomResourceDefinition': crdStrategy,
   'apps/DaemonSet': daemonSetStrategy,

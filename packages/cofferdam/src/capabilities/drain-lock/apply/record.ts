@@ -1,6 +1,7 @@
 import { parseDuration } from '@cofferdam/kubernetes/api/duration.ts'
 import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { breakGlassAnnotation, parseBreakGlass } from '../../../ledger/rules/break-glass.ts'
+import { parseBreakGlass } from '../../../ledger/rules/break-glass.ts'
+import { breakGlassAnnotation } from '../../../shared/break-glass-annotation.ts'
 import { harmlessData } from '../../../shared/harmless-text.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import { shortExplanation } from '../../../shared/record-limits.ts'

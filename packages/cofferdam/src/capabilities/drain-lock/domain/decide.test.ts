@@ -656,6 +656,18 @@ table('break-glass', {
       steps: ['queue for node/node-a, storage/rook-ceph/main in zone-a, pdb/shop/web, aside always'],
     },
   },
+  'for a day, it is ignored and said to be: an override is for an emergency, and has no time to be forgotten': {
+    given: {
+      request: { breakGlass: { ...glass, untilMs: nowMs + minutes(1440) } },
+      ledger: heldByOther('node/node-a'),
+    },
+    then: waiting('HeldByRequest', `node/node-a: HeldByRequest, ${other}`, {
+      steps: [queueForBoth],
+      warnings: [
+        'nodedisruption/reboot-a break-glass by eve until 2026-01-02T12:00:00Z is ignored: it may last 1h at most',
+      ],
+    }),
+  },
   'expired, it is ignored and said to be': {
     given: { request: { breakGlass: { ...glass, untilMs: nowMs } }, ledger: heldByOther('node/node-a') },
     then: waiting('HeldByRequest', `node/node-a: HeldByRequest, ${other}`, {

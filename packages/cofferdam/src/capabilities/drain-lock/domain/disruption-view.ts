@@ -1,4 +1,5 @@
-import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { explainIgnoredGlass, isBreakingGlass } from '../../../ledger/rules/break-glass.ts'
 import type { Ledger, LedgerEntry } from '../../../ledger/rules/ledger.ts'
 import type { Ticket } from '../../../ledger/rules/queue.ts'
 import type { PodReference } from '../../../shared/object-references.ts'
@@ -38,7 +39,7 @@ export function viewOf(snapshot: DisruptionSnapshot, ledger: Ledger): Disruption
     ledger,
     held: heldBy(ledger, request.id, holder),
     ticket: ledger.tickets.find(({ requestId }) => requestId === request.id),
-    breaksGlass: breakGlass !== undefined && breakGlass.untilMs > nowMs,
+    breaksGlass: isBreakingGlass(breakGlass, nowMs),
   }
 }
 
@@ -156,7 +157,7 @@ export function conclude(view: DisruptionView, conclusion: Conclusion): Disrupti
 function withGlassWarning(view: DisruptionView, warnings: readonly DisruptionWarning[]): readonly DisruptionWarning[] {
   const { breakGlass, name } = view.request
   if (breakGlass === undefined || view.breaksGlass) return warnings
-  const says = `break-glass by ${breakGlass.by} ended at ${rfc3339(breakGlass.untilMs)} and is ignored`
+  const says = explainIgnoredGlass(breakGlass, view.nowMs)
   return [...warnings, { object: `nodedisruption/${name}`, says }]
 }
 
