@@ -27,8 +27,11 @@ import type { EvictionPace } from '@cofferdam/simulator/world/tools/kubectl-drai
 import { openLine } from './cut-line.ts'
 import { type Drain, daemonName, startDrain } from './drainer.ts'
 import { createGuardService } from './guard-service.ts'
+import type { StagedOperator } from './lock-fixture.ts'
 import { type Oracle, watchOver } from './oracle.ts'
 import { budgetText, recordCluster, recordCommands, recordHealth } from './recorder.ts'
+import { settled } from './settled.ts'
+import { type OperateOptions, openOperators } from './staged-operators.ts'
 import { openTrace, type Trace } from './trace.ts'
 
 export interface CephFixture extends Pick<Scenario, 'api' | 'clock' | 'server'> {
@@ -43,6 +46,8 @@ export interface CephFixture extends Pick<Scenario, 'api' | 'clock' | 'server'> 
   drain(node: string, pace?: EvictionPace): Drain
   cordon(node: string): Promise<void>
   uncordon(node: string): Promise<void>
+  /** A process that may die, and another that comes in its place; instead of the one that is started and stopped by hand. */
+  operate(options?: OperateOptions): StagedOperator
   /** With all controllers, but for those that are left out. */
   startOperator(without?: readonly string[]): void
   stopOperator(): Promise<void>
@@ -129,6 +134,7 @@ export async function openCephFixture(
   const operatorApi = await installOperator(server, { ceph: [described.namespace] })
   await scenario.seconds(60)
 
+  const trust = { ...trustsAlone([described, ...alsoNamed]), ...(described.rook && { own: [] }) }
   let startedMs = Number.POSITIVE_INFINITY
   let line = openLine()
   const cephLine = openLine()
@@ -138,6 +144,19 @@ export async function openCephFixture(
   const trace = openTrace(clock)
   const stopRecording = recordCluster(views, trace)
   const lookAtHealth = recordHealth(ceph.commands, trace)
+  const lined = cephLine.commands(recordCommands(ceph.commands, trace))
+  const operators = openOperators({
+    api: operatorApi,
+    server,
+    clock,
+    random,
+    guard,
+    trust,
+    ceph: () => lined,
+    tell: trace.tell,
+    settledAfterMs: settlingMs,
+    diesAtEvents: true,
+  })
   const domainLabel = `topology-location-${domain}`
   const oracle = watchOver({
     views,
@@ -147,7 +166,8 @@ export async function openCephFixture(
       const ignored = ignoredPools.map((name) => ({ name, reason: 'the scenario says so' }))
       return map.known ? known(countedMap(map.value, ignored)) : map
     },
-    isUnattended: () => line.isCut || clock.now() < startedMs + settlingMs,
+    isUnattended: () =>
+      operators.newest() === undefined ? line.isCut || clock.now() < startedMs + settlingMs : !operators.isAttended(),
   })
   let operator: Operator | undefined
   const asked: string[] = []
@@ -158,6 +178,7 @@ export async function openCephFixture(
       await clock.advance(Math.min(stepMs, end - clock.now()))
       oracle.look()
       lookAtHealth()
+      operators.look()
     }
   }
 
@@ -196,6 +217,7 @@ export async function openCephFixture(
     drain: (node, pace) => startDrain({ api, clock, tell: trace.tell }, node, pace),
     cordon: async (node) => void (await schedulable(node, true)),
     uncordon: async (node) => void (await schedulable(node, false)),
+    operate: operators.operate,
     startOperator(without = []) {
       line = openLine()
       startedMs = clock.now()
@@ -220,7 +242,7 @@ export async function openCephFixture(
         dryRun: false,
         ...(isGuarded && { guard: { ...guardAt({ port: 9443 }), lingerMs: 0, listen } }),
         ceph: () => commands,
-        trust: { ...trustsAlone([described, ...alsoNamed]), ...(described.rook && { own: [] }) },
+        trust,
       })
     },
     async stopOperator() {
@@ -266,6 +288,7 @@ export async function openCephFixture(
     },
     async close() {
       await stopOperator()
+      await settled(clock, operators.stop())
       stopRecording()
       oracle.stop()
       rook?.stop()

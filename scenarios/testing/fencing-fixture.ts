@@ -220,6 +220,7 @@ export async function openFencingFixture(options: FencingFixtureOptions = {}): P
   const trace = openTrace(clock)
   const lines = new Map(described.map(({ namespace }) => [namespace, openLine()]))
   const operators = openOperators({
+    server,
     settledAfterMs: 20_000,
     diesAtEvents: false,
     api: operatorApi,

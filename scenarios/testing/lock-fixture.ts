@@ -12,16 +12,9 @@ import {
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { installOperator } from '@cofferdam/product/cli/demo/install-operator.ts'
-import { operatorAccount } from '@cofferdam/product/deploy/operator-manifests.ts'
-import type { AppLockPolicy } from '@cofferdam/product/ledger/rules/app-lock.ts'
 import { type BreakGlass, formatBreakGlass } from '@cofferdam/product/ledger/rules/break-glass.ts'
 import { emptyLedger, type Ledger } from '@cofferdam/product/ledger/rules/ledger.ts'
 import { parseLedger } from '@cofferdam/product/ledger/rules/parse-ledger.ts'
-import { controllerNames } from '@cofferdam/product/operator/controller-names.ts'
-import { guardAt } from '@cofferdam/product/operator/guard.ts'
-import { createLog } from '@cofferdam/product/operator/log.ts'
-import { createMetrics } from '@cofferdam/product/operator/metrics.ts'
-import { type Operator, startOperator } from '@cofferdam/product/operator/operator.ts'
 import { appLockAnnotation } from '@cofferdam/product/shared/app-lock-annotation.ts'
 import { breakGlassAnnotation } from '@cofferdam/product/shared/break-glass-annotation.ts'
 import { disruptionLedgers, ledgerName } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
@@ -34,15 +27,14 @@ import type { Views } from '@cofferdam/simulator/world/actor.ts'
 import type { ContainerRuntime } from '@cofferdam/simulator/world/nodes/container-runtime.ts'
 import { startWorld, type World } from '@cofferdam/simulator/world/start-world.ts'
 import { budget, deployment, node, statefulSet } from '@cofferdam/simulator/world/testing/scenario.ts'
-import { openLine } from './cut-line.ts'
 import { type Drain, startDrain } from './drainer.ts'
-import { createFreezable } from './freezable.ts'
 import type { GuardService } from './guard-service.ts'
 import { openGuardedServer } from './guarded-server.ts'
 import { type LockOracle, watchLocks } from './lock-oracle.ts'
 import { recordLocks } from './lock-recorder.ts'
 import { startRebooter } from './rebooter.ts'
 import { settled } from './settled.ts'
+import { type OperateOptions, openOperators } from './staged-operators.ts'
 import { openTrace, type Trace } from './trace.ts'
 
 /** One process of the operator. */
@@ -50,6 +42,8 @@ export interface StagedOperator {
   /** Cuts it off in the middle of what it does: after so many more writes nothing of it gets through. */
   killAfter(writes: number): void
   isDead(): boolean
+  /** Every write that it has tried, in order: `patch nodes node-1`. */
+  written(): readonly string[]
   kill(): void
   /** The process stands still after so many more writes, and does not know it. */
   freezeAfter(writes: number): void
@@ -79,13 +73,7 @@ export interface LockFixture {
    * With `isReplaced`, another process comes when it has died, as a Deployment sees to. It is a guard unless told otherwise, and runs
    * every controller but those that are left out.
    */
-  operate(options?: {
-    readonly without?: readonly string[]
-    readonly identity?: string
-    readonly isReplaced?: boolean
-    readonly isGuard?: boolean
-    readonly appLocks?: AppLockPolicy
-  }): StagedOperator
+  operate(options?: OperateOptions): StagedOperator
   /** Pods that stay for a reboot, one on each node, with a budget of one. */
   addStaying(name: string, namespace?: string): Promise<void>
   /** Pods that leave. */
@@ -118,9 +106,7 @@ export interface LockFixture {
 }
 
 const stepMs = 500
-const replacedAfterMs = 10_000
 const shop = 'shop'
-const controllers = controllerNames.filter((name) => !name.startsWith('ceph'))
 
 const patient = ['not-ready', 'unreachable'].map((absence) => ({
   key: `node.kubernetes.io/${absence}`,
@@ -165,14 +151,23 @@ export async function openLockFixture({
   const stopRecording = recordLocks(views, trace)
   const oracle = watchLocks({ views, isOn: world.kubelet.isOn })
   const ends: (() => void)[] = [stopRecording, () => oracle.stop()]
-  const operators: { isDead(): boolean; end(): Promise<void>; replace(): void }[] = []
+  const operators = openOperators({
+    api: operatorApi,
+    server,
+    clock,
+    random,
+    guard,
+    tell: trace.tell,
+    settledAfterMs: 5_000,
+    diesAtEvents: true,
+  })
 
   async function seconds(count: number): Promise<void> {
     const end = clock.now() + count * 1_000
     while (clock.now() < end) {
       await clock.advance(Math.min(stepMs, end - clock.now()))
       oracle.look()
-      for (const operator of operators) if (operator.isDead()) operator.replace()
+      operators.look()
     }
   }
 
@@ -190,64 +185,6 @@ export async function openLockFixture({
     const parsed = parseLedger(views.of(disruptionLedgers).get(ledgerName))
     if (!parsed.known) throw new Error(parsed.why)
     return parsed.value ?? emptyLedger
-  }
-
-  function operate({
-    identity,
-    isReplaced = false,
-    isGuard = true,
-    without = [],
-    appLocks,
-  }: Parameters<LockFixture['operate']>[0] = {}): StagedOperator {
-    const line = openLine()
-    const process = createFreezable(clock)
-    const number = operators.length + 1
-    const operator: Operator = startOperator({
-      api: process.api(line.api(operatorApi)),
-      clock: process.clock,
-      random: random.stream(`operator ${number}`),
-      log: createLog('silent'),
-      metrics: createMetrics(),
-      controllers: controllers.filter((name) => !without.includes(name)),
-      dryRun: false,
-      ...(appLocks === undefined ? {} : { appLocks }),
-      ...(isGuard
-        ? { guard: { ...guardAt({ port: 9443 }), listen: guard.listenFor(() => line.isCut || process.isFrozen) } }
-        : {}),
-      ...(identity === undefined ? {} : { lease: { ...operatorAccount, identity } }),
-    })
-    let ending: Promise<void> | undefined
-    let hasEnded = false
-    void operator.ended.then(() => {
-      hasEnded = true
-    })
-    const end = () => {
-      ending ??= operator.stop()
-      return ending
-    }
-    operators.push({
-      isDead: () => line.isCut,
-      end,
-      replace() {
-        if (ending !== undefined) return
-        trace.tell('the operator is dead')
-        void end()
-        if (isReplaced) {
-          const policy = appLocks === undefined ? {} : { appLocks }
-          clock.after(replacedAfterMs, () => void operate({ isGuard, without, ...policy }))
-        }
-      },
-    })
-    return {
-      killAfter: (writes) => line.cutAfter(writes),
-      isDead: () => line.isCut,
-      kill: () => line.cut(),
-      freezeAfter: (writes) => process.freezeAfter(writes),
-      isFrozen: () => process.isFrozen,
-      thaw: () => process.thaw(),
-      hasEnded: () => hasEnded,
-      stop: end,
-    }
   }
 
   return {
@@ -273,7 +210,7 @@ export async function openLockFixture({
     guard,
     seconds,
     until,
-    operate,
+    operate: (options) => operators.operate({ isGuard: true, ...options }),
     async addStaying(name, namespace = shop) {
       const affinity = {
         podAntiAffinity: {
@@ -342,8 +279,7 @@ export async function openLockFixture({
         .map(({ reason }) => reason ?? '')
     },
     async close() {
-      const ended = Promise.all(operators.map((operator) => operator.end()))
-      await settled(clock, ended)
+      await settled(clock, operators.stop())
       for (const end of ends) end()
       world.stop()
       server.stop()

@@ -26,6 +26,7 @@ import { manageAnnotation } from '@cofferdam/product/capabilities/longhorn-drain
 import { drainPolicySetting } from '@cofferdam/product/capabilities/longhorn-drain/domain/policy.ts'
 import { installOperator } from '@cofferdam/product/cli/demo/install-operator.ts'
 import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
+import type { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
 import { longhornDefinitions } from '@cofferdam/simulator/cluster-file/longhorn-definitions.ts'
 import type { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
 import type { Views } from '@cofferdam/simulator/world/actor.ts'
@@ -53,6 +54,7 @@ export interface StagedDrain extends Drain {
 }
 
 export interface LonghornFixture {
+  readonly server: ApiServer
   readonly api: KubeApi
   readonly clock: VirtualClock
   readonly world: World
@@ -154,6 +156,7 @@ export async function openLonghornFixture(
   const trace = openTrace(clock)
   const tell = (line: string) => trace.tell(plain(line, views))
   const operators = openOperators({
+    server,
     api: watchOwnWrites(operatorApi, {
       namespace,
       blame: (sentence) => oracle.blame(sentence),
@@ -303,6 +306,7 @@ export async function openLonghornFixture(
   const stopRecording = recordLonghorn(views, trace)
 
   return {
+    server,
     api,
     clock,
     world,

@@ -182,6 +182,7 @@ export async function openUpdateFixture(options: UpdateFixtureOptions = {}): Pro
   }
   const lined = cephLine.commands(commands)
   const operators = openOperators({
+    server,
     settledAfterMs: 20_000,
     diesAtEvents: false,
     api: watchedApi(operatorApi),

@@ -1,22 +1,27 @@
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import type { CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
+import { operatorAccount } from '@cofferdam/product/deploy/operator-manifests.ts'
+import type { AppLockPolicy } from '@cofferdam/product/ledger/rules/app-lock.ts'
 import { controllerNames } from '@cofferdam/product/operator/controller-names.ts'
 import { guardAt } from '@cofferdam/product/operator/guard.ts'
 import { createLog } from '@cofferdam/product/operator/log.ts'
 import { createMetrics } from '@cofferdam/product/operator/metrics.ts'
 import { startOperator } from '@cofferdam/product/operator/operator.ts'
 import type { CephTrust } from '@cofferdam/product/shared/ceph-trust/named-clusters.ts'
+import type { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
 import type { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
-import { type CutLine, openLine } from './cut-line.ts'
+import { type CrashMoment, type CutLine, openLine } from './cut-line.ts'
 import { createFreezable } from './freezable.ts'
 import type { GuardService } from './guard-service.ts'
 import type { StagedOperator } from './lock-fixture.ts'
+import { behindMs, outdate } from './outdated-caches.ts'
 import { type RoughRoad, roughen } from './rough-road.ts'
 
 export interface OperatorsPorts {
   /** With the rights of the operator's own account. */
   readonly api: KubeApi
+  readonly server: Pick<ApiServer, 'version'>
   readonly clock: VirtualClock
   /** Each process draws from a stream of its own. */
   readonly random: Random
@@ -40,6 +45,20 @@ export interface OperateOptions {
   readonly trust?: CephTrust
   /** What it hears comes late, and its writes meet those of others. */
   readonly road?: RoughRoad
+  /** At which write it dies. The one that comes in its place does not die. */
+  readonly crash?: CrashPoint
+  /** The cluster as it was at this version is what its caches begin with. */
+  readonly outdated?: number
+  /** With a lease, as several replicas have; without one it acts from the start. */
+  readonly identity?: string
+  readonly appLocks?: AppLockPolicy
+}
+
+/** A write of a process, counted from 1, and what the next process knows: how it is, or how it was a few of those writes before. */
+export interface CrashPoint {
+  readonly write: number
+  readonly moment: CrashMoment
+  readonly restart: 'fresh' | 'stale'
 }
 
 export interface StagedOperators {
@@ -63,7 +82,18 @@ interface Process {
   readonly sinceMs: number
   readonly options: OperateOptions
   readonly staged: StagedOperator
+  /** The version of the cluster before each of its writes. */
+  readonly versions: readonly number[]
   isBuried: boolean
+}
+
+/** So many writes of the dead process may be unknown to the caches of the next one. */
+const forgottenWrites = 3
+
+function successorOf({ options, versions }: Process): OperateOptions {
+  const { crash, outdated: _, identity: __, ...lasting } = options
+  const known = crash?.restart === 'stale' ? versions.slice(-forgottenWrites)[0] : undefined
+  return { ...lasting, ...(known !== undefined && { outdated: known }) }
 }
 
 /** Events get through or not like all the rest, but are not counted. */
@@ -83,12 +113,15 @@ export function openOperators(ports: OperatorsPorts): StagedOperators {
   let awakeSinceMs = 0
 
   function operate(options: OperateOptions = {}): StagedOperator {
-    const line = openLine()
+    const versions: number[] = []
+    const line = openLine(() => versions.push(ports.server.version))
+    if (options.crash !== undefined) line.cutAt(options.crash.write, options.crash.moment)
     // One and the same for as long as that behind it is: whoever follows its log begins anew otherwise.
     let lined: { readonly of: CephCommands; readonly line: CephCommands } | undefined
     const process = createFreezable(clock)
     const number = processes.length + 1
-    const api = options.road === undefined ? ports.api : roughen(ports.api, clock, options.road)
+    const known = options.outdated === undefined ? ports.api : outdate(ports.api, clock, options.outdated)
+    const api = options.road === undefined ? known : roughen(known, clock, options.road)
     const operator = startOperator({
       api: process.api(ports.diesAtEvents ? line.api(api) : untold(line, api)),
       clock: process.clock,
@@ -97,6 +130,8 @@ export function openOperators(ports: OperatorsPorts): StagedOperators {
       metrics: createMetrics(),
       controllers: controllerNames.filter((name) => !options.without?.includes(name)),
       dryRun: false,
+      ...(options.appLocks && { appLocks: options.appLocks }),
+      ...(options.identity !== undefined && { lease: { ...operatorAccount, identity: options.identity } }),
       ...((options.trust ?? ports.trust) && { trust: options.trust ?? ports.trust }),
       ...(ceph && {
         ceph(cluster) {
@@ -118,6 +153,7 @@ export function openOperators(ports: OperatorsPorts): StagedOperators {
     const staged: StagedOperator = {
       killAfter: (writes) => line.cutAfter(writes),
       isDead: () => line.isCut,
+      written: () => line.written,
       kill: () => line.cut(),
       freezeAfter: (writes) => process.freezeAfter(writes),
       isFrozen: () => process.isFrozen,
@@ -131,15 +167,15 @@ export function openOperators(ports: OperatorsPorts): StagedOperators {
         return ending
       },
     }
-    processes.push({ sinceMs: clock.now(), options, staged, isBuried: false })
+    processes.push({ sinceMs: clock.now(), options, staged, versions, isBuried: false })
     return staged
   }
 
-  const isSettled = ({ staged, sinceMs }: Process) =>
+  const isSettled = ({ staged, sinceMs, options }: Process) =>
     !staged.isDead() &&
     !staged.isFrozen() &&
     !staged.hasEnded() &&
-    clock.now() - Math.max(sinceMs, awakeSinceMs) >= settledAfterMs
+    clock.now() - Math.max(sinceMs, awakeSinceMs) >= settledAfterMs + (options.outdated === undefined ? 0 : behindMs)
 
   return {
     operate,
@@ -150,7 +186,7 @@ export function openOperators(ports: OperatorsPorts): StagedOperators {
         process.isBuried = true
         ports.tell('the operator is dead')
         void process.staged.stop()
-        if (process.options.isReplaced === true) clock.after(replacedAfterMs, () => void operate(process.options))
+        if (process.options.isReplaced === true) clock.after(replacedAfterMs, () => void operate(successorOf(process)))
       }
     },
     isAttended: () => processes.some(isSettled),
