@@ -5,6 +5,7 @@ import type { Excuses } from './excuses.ts'
 import { watchApps } from './watch-apps.ts'
 import { watchData } from './watch-data.ts'
 import { watchLedger } from './watch-ledger.ts'
+import { watchStorageBudgets } from './watch-storage-budgets.ts'
 import { type WriteOracle, watchWrites } from './watch-writes.ts'
 
 /** Everything that sees the truth and says where a promise was broken. */
@@ -26,6 +27,7 @@ export function openOracle(stage: Stage, { blame, excuses, writer }: WholeOracle
   const data = watchData(stage, blame, excuses)
   const apps = watchApps(stage, blame, excuses)
   const ledger = watchLedger(stage, blame, excuses)
+  const budgets = watchStorageBudgets(stage, blame, excuses)
   const writes = watchWrites({ stage: () => stage, data: () => data, writer }, blame)
   return {
     writes,
@@ -34,7 +36,11 @@ export function openOracle(stage: Stage, { blame, excuses, writer }: WholeOracle
       data?.look()
       apps.look()
       ledger.look()
+      budgets.look()
     },
-    stop: () => ledger.stop(),
+    stop() {
+      ledger.stop()
+      budgets.stop()
+    },
   }
 }

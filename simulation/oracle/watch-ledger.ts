@@ -7,21 +7,16 @@ import type { Blame } from './blame.ts'
 import type { Excuses } from './excuses.ts'
 
 /**
- * S6: no two requests hold keys that conflict; epochs only grow while the ledger is the same object; a request says that its node may go
- * only while it holds it.
+ * S6: no two requests hold keys that conflict, and a request says that its node may go only while it holds it. That epochs never go back is
+ * a rule of the ledger's own schema.
  */
 export function watchLedger({ views }: Stage, { blame }: Blame, excuses: Excuses): { look(): void; stop(): void } {
   const ledgers = views.of(disruptionLedgers)
-  let last: { readonly uid: string; readonly epoch: number } | undefined
 
   const stop = ledgers.subscribe(({ after }) => {
     const parsed = parseLedger(after)
-    if (after === undefined || !parsed.known || parsed.value === undefined) return
-    const { entries, nextEpoch: epoch } = parsed.value
-    const { uid = '' } = after.metadata
-    if (last?.uid === uid && epoch < last.epoch)
-      blame('S6', `the epoch of the ledger went back from ${last.epoch} to ${epoch}`)
-    last = { uid, epoch }
+    if (!parsed.known || parsed.value === undefined) return
+    const { entries } = parsed.value
     for (const [index, entry] of entries.entries()) {
       const rival = entries
         .slice(index + 1)
