@@ -11,6 +11,7 @@ export default defineConfig({
       'test/model/**/*.test.ts',
       'test/rounds/**/*.test.ts',
       'scenarios/**/*.test.ts',
+      'simulation/**/*.test.ts',
     ],
     exclude: ['**/node_modules/**', '**/*.deep.test.ts'],
     setupFiles: ['test/seed-properties.ts'],

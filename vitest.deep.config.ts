@@ -8,6 +8,7 @@ export default defineConfig({
     include: [
       'packages/*/src/**/*.deep.test.ts',
       'scenarios/**/*.deep.test.ts',
+      'simulation/**/*.deep.test.ts',
       'test/**/*.deep.test.ts',
       // Properties once more, each with its full number of runs.
       'packages/*/src/**/*.property.test.ts',

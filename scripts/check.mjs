@@ -5,7 +5,16 @@ const checks = {
   types: ['tsc', '--noEmit'],
   'types of the page': ['tsc', '--noEmit', '-p', 'packages/cofferdam/src/dashboard/page'],
   'lint and format': ['biome', 'check', '--error-on-warnings', '.'],
-  'type-aware lint': ['oxlint', '--type-aware', '--deny-warnings', 'packages', 'test', 'bench', 'scenarios'],
+  'type-aware lint': [
+    'oxlint',
+    '--type-aware',
+    '--deny-warnings',
+    'packages',
+    'test',
+    'bench',
+    'scenarios',
+    'simulation',
+  ],
   'unused code': ['knip', '--no-progress'],
   architecture: ['vitest', 'run', 'test/architecture.test.ts'],
 }

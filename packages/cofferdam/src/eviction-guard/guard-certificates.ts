@@ -159,12 +159,25 @@ function waiting(explanation: string): CertificateDecision {
   return { step: 'none', explanation }
 }
 
-function spanOf({ certificatePem }: CertifiedKey): { readonly startMs: number; readonly endMs: number } {
-  const { validFrom, validTo } = new X509Certificate(certificatePem)
+/** The same few are judged every half minute, and reading one is dear. */
+const mostRemembered = 8
+const remembered = new Map<string, X509Certificate>()
+
+function readCertificate({ certificatePem }: CertifiedKey): X509Certificate {
+  const known = remembered.get(certificatePem)
+  if (known !== undefined) return known
+  const certificate = new X509Certificate(certificatePem)
+  if (remembered.size >= mostRemembered) remembered.clear()
+  remembered.set(certificatePem, certificate)
+  return certificate
+}
+
+function spanOf(key: CertifiedKey): { readonly startMs: number; readonly endMs: number } {
+  const { validFrom, validTo } = readCertificate(key)
   return { startMs: Date.parse(validFrom), endMs: Date.parse(validTo) }
 }
 
-function isFor({ certificatePem }: CertifiedKey, host: string): boolean {
-  const certificate = new X509Certificate(certificatePem)
+function isFor(key: CertifiedKey, host: string): boolean {
+  const certificate = readCertificate(key)
   return (isIP(host) === 0 ? certificate.checkHost(host) : certificate.checkIP(host)) !== undefined
 }

@@ -51,6 +51,7 @@ export function startOperator(options: OperatorOptions): Operator {
       // The lease is real in a dry run too: two dry runs would otherwise both report what one of them would do.
       store: createLeaseStore(options.api, options.lease),
       identity: options.lease.identity,
+      ...(options.lease.timing && { timing: options.lease.timing }),
       clock,
       random: random.stream('leader-lease'),
       timestamp: () => microTimestamp(clock),

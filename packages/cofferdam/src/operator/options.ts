@@ -1,5 +1,6 @@
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { LeaderTiming } from '@cofferdam/kubernetes/runtime/leader-lease.ts'
 import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import type { KuredName } from '../capabilities/kured/domain/kured-name.ts'
@@ -41,5 +42,11 @@ export interface OperatorOptions {
   /** Where this process listens as eviction guard, leading or not; undefined: it is none. */
   readonly guard?: GuardWiring
   /** Where candidates agree on who leads; undefined when there is only one. */
-  readonly lease?: { readonly namespace: string; readonly name: string; readonly identity: string }
+  readonly lease?: {
+    readonly namespace: string
+    readonly name: string
+    readonly identity: string
+    /** How often it is renewed and when it lapses; as usual unless it says. */
+    readonly timing?: LeaderTiming
+  }
 }

@@ -7,6 +7,7 @@ import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
+import type { LonghornControls } from '../world/longhorn/longhorn-controls.ts'
 import { createSimulatedLonghorn } from '../world/longhorn/simulated-longhorn.ts'
 import type { World } from '../world/start-world.ts'
 import { buildLonghornDescription } from './build-longhorn.ts'
@@ -14,6 +15,7 @@ import type { LonghornClusterDescription } from './describe-longhorn.ts'
 import { judgeLonghornReadiness } from './longhorn-readiness.ts'
 
 export interface RunningLonghorn {
+  readonly controls: LonghornControls
   /** What is missing until its volumes are whole and guarded, in words. */
   observeMissing(): Promise<string[]>
   stop(): void
@@ -30,6 +32,7 @@ export function startLonghorn(
   const simulated = createSimulatedLonghorn({ api, clock, random, views, isOn }, buildLonghornDescription(longhorn))
   const { namespace } = longhorn
   return {
+    controls: simulated.controls,
     async observeMissing() {
       const [managers, volumes, replicas, budgets] = await Promise.all([
         api.list(longhornInstanceManagers, { namespace }),

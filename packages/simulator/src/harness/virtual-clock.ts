@@ -52,6 +52,16 @@ export class VirtualClock implements Clock {
     this.#now = end
   }
 
+  /**
+   * The time is later at once, as for a machine that was suspended: whatever was due meanwhile fires once, in its order, and finds the
+   * clock at the end. What that sets anew counts from there.
+   */
+  async leap(durationMs: number): Promise<void> {
+    await settle()
+    this.#now += durationMs
+    await this.advance(0)
+  }
+
   /** Runs until the condition holds or the time is used up; returns whether it held. */
   async advanceUntil(condition: () => boolean, withinMs: number): Promise<boolean> {
     const end = this.#now + withinMs
@@ -70,7 +80,7 @@ export class VirtualClock implements Clock {
   async #fireNext(): Promise<void> {
     const timer = this.#pop()
     if (timer === undefined) return
-    this.#now = timer.at
+    this.#now = Math.max(this.#now, timer.at)
     timer.callback()
     await settle()
   }

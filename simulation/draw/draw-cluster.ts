@@ -1,0 +1,113 @@
+import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
+import { between, type ClusterShape, oneOf } from '../story.ts'
+
+const zones = ['a', 'b', 'c']
+
+/** A small cluster: every kind of storage and of machine comes alone, together with others, or not at all. */
+export function drawCluster(random: Random): ClusterShape {
+  const count = between(random, 3, 8)
+  const domain = oneOf(random, ['host', 'zone'] as const)
+  const nodes = Array.from({ length: count }, (_, index) => `node-${index + 1}`)
+  const hasCeph = random.next() < 0.75
+  const hasLonghorn = random.next() < 0.35
+  const hasMachines = random.next() < 0.3
+  const hasKured = random.next() < 0.25
+  const ceph = hasCeph ? drawCeph(random, nodes, domain) : undefined
+  const volumes = hasLonghorn ? Array.from({ length: between(random, 1, 4) }, (_, index) => `data-${index}`) : []
+  const apps = drawApps(random, count)
+  return {
+    file: {
+      name: 'simulated',
+      zones: zones.map((name) => ({ name })),
+      nodes: nodes.map((name, index) => ({ name, zone: zones[index % 3], roles: ['worker'] })),
+      apps,
+      ...(ceph && { ceph: ceph.file }),
+      ...(hasLonghorn && { longhorn: drawLonghorn(random, nodes, volumes) }),
+      ...(hasMachines && { machines: drawMachines(random) }),
+    },
+    nodes,
+    apps: apps.map(({ name }) => name),
+    osds: ceph?.osds ?? [],
+    domain,
+    volumes,
+    hasMachines,
+    hasKured,
+  }
+}
+
+function drawApps(random: Random, nodes: number) {
+  const count = between(random, 1, 4)
+  return Array.from({ length: count }, (_, index) => {
+    const replicas = between(random, 2, Math.min(nodes, 4) + 1)
+    const stays = random.next() < 0.4
+    return {
+      name: `app-${index}`,
+      namespace: 'shop',
+      kind: stays ? 'StatefulSet' : oneOf(random, ['Deployment', 'StatefulSet']),
+      replicas,
+      spread: 'host',
+      skipDrain: stays,
+      pdb: random.next() < 0.7 ? { maxUnavailable: 1 } : { minAvailable: replicas - 1 },
+    }
+  })
+}
+
+function drawCeph(random: Random, nodes: readonly string[], domain: 'host' | 'zone') {
+  const hosts = nodes.slice(0, between(random, 3, Math.min(nodes.length, 6) + 1))
+  const perNode = hosts.length === 3 ? between(random, 1, 3) : 1
+  const domains = domain === 'zone' ? 3 : hosts.length
+  const withErasure = random.next() < 0.3
+  const size = domains > 3 && random.next() < 0.2 ? 4 : 3
+  const pools = [
+    { name: 'replicapool', failureDomain: domain, replicated: { size, minSize: 2 }, pgs: 16 },
+    ...(withErasure ? [erasurePool(domain, domains)] : []),
+    { name: '.mgr', failureDomain: domain, replicated: { size: 3, minSize: 2 }, pgs: 1 },
+  ]
+  return {
+    osds: Array.from({ length: hosts.length * perNode }, (_, id) => id),
+    file: {
+      osds: { perNode, nodes: hosts },
+      mons: 3,
+      mgrs: 2,
+      pools,
+      pace: { recoveryPgsPerSecond: between(random, 1, 10), outAfterSeconds: oneOf(random, [60, 300, 600]) },
+    },
+  }
+}
+
+function erasurePool(domain: 'host' | 'zone', domains: number) {
+  return {
+    name: 'ec-pool',
+    failureDomain: domain,
+    erasure: { data: 2, coding: domains > 3 ? 2 : 1, minSize: 2 },
+    pgs: 8,
+  }
+}
+
+function drawLonghorn(random: Random, nodes: readonly string[], volumes: readonly string[]) {
+  return {
+    drainPolicy: oneOf(random, [
+      'block-if-contains-last-replica',
+      'block-for-eviction',
+      'block-for-eviction-if-contains-last-replica',
+    ]),
+    nodes: [...nodes],
+    volumes: volumes.map((name) => ({
+      name,
+      size: '1Gi',
+      filled: 0.25,
+      replicas: between(random, 1, Math.min(nodes.length, 4)),
+      ...(random.next() < 0.5 && { attachedTo: oneOf(random, nodes) }),
+    })),
+    pace: { rebuildPerSecond: '32Mi' },
+  }
+}
+
+function drawMachines(random: Random) {
+  return {
+    api: oneOf(random, ['openshift', 'cluster-api'] as const),
+    volumes: 'follow',
+    healthCheck: { style: oneOf(random, ['budget', 'machine', 'node']), after: oneOf(random, [60, 300]) },
+    pace: { provisionSeconds: 30, terminateSeconds: 10, rebootSeconds: 30 },
+  }
+}

@@ -1,0 +1,69 @@
+import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import { deployments, nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import { isRetired } from '@cofferdam/product/capabilities/ceph-drain/domain/retire-budget.ts'
+import { disruptionLedgers } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
+import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
+import type { Stage } from './stage/open-stage.ts'
+
+const over = ['Completed', 'Rejected']
+
+/** What keeps a cluster from being as it should once everybody has gone home; empty: it is. */
+export async function observeLeftovers(stage: Stage, handSet: ReadonlySet<string>): Promise<string[]> {
+  const { views, processes } = stage
+  const open = [...views.of(nodeDisruptions).values()].filter(({ status }) => !over.includes(status?.phase ?? ''))
+  const cordoned = [...views.of(nodes).values()].filter(({ spec }) => spec?.unschedulable === true)
+  const held = [...views.of(disruptionLedgers).values()].flatMap(({ status }) => status?.entries ?? [])
+  const marked = [...views.of(podDisruptionBudgets).values()].filter(
+    ({ metadata }) => metadata.annotations?.['cofferdam.io/held-by'] !== undefined,
+  )
+  return [
+    ...(processes.running.length < 2 ? ['a replica of the operator is missing'] : []),
+    ...open.map(({ metadata, spec, status }) => {
+      const waits = (status?.blockedBy ?? []).map(({ object, reason }) => `${reason} of ${object}`)
+      return `${metadata.name} for ${spec.nodeName} is ${status?.phase ?? 'new'}: ${waits.join(', ') || 'no reason'}`
+    }),
+    ...cordoned.map(({ metadata }) => `${metadata.name} is cordoned`),
+    ...held.map(({ key, holder }) => `${key} is held by ${holder}`),
+    ...marked.map(({ metadata }) => `the budget ${metadata.name} is marked as held`),
+    ...(await observeCephLeftovers(stage, handSet)),
+  ]
+}
+
+async function observeCephLeftovers(stage: Stage, handSet: ReadonlySet<string>): Promise<string[]> {
+  const { ceph, views, description } = stage
+  if (ceph === undefined || description.ceph === undefined) return []
+  const { namespace, name } = description.ceph
+  const budgets = [...views.of(podDisruptionBudgets).values()]
+    .filter((budget) => budget.metadata.namespace === namespace && !isRetired(budget))
+    .map(({ metadata }) => metadata.name)
+  const blocking = budgets.filter((budget) => /^rook-ceph-osd-/.test(budget))
+  const { groups, serving } = ceph.controls.truth()
+  const unclean = groups.filter(({ acting, whole }) => whole.length < acting.length).length
+  const { out } = await ceph.commands.run({ prefix: 'osd dump', format: 'json' })
+  const { crush_node_flags: flags = {}, osds = [] } = JSON.parse(out) as {
+    readonly crush_node_flags?: Record<string, string[]>
+    readonly osds?: readonly { readonly osd: number; readonly state: readonly string[] }[]
+  }
+  const noout = [
+    ...Object.keys(flags).filter((bucket) => flags[bucket]?.includes('noout')),
+    ...osds.filter(({ state }) => state.includes('noout')).map(({ osd }) => `osd.${osd}`),
+  ]
+  const wanted = views.of(cephClusters).get(`${namespace}/${name}`)?.spec?.cephVersion?.image
+  const old = [...views.of(deployments).values()].filter(
+    ({ metadata, spec }) =>
+      /^rook-ceph-osd-\d+$/.test(metadata.name) &&
+      wanted !== undefined &&
+      spec.template.spec?.containers.some((container) => container.name === 'osd' && container.image !== wanted),
+  )
+  return [
+    ...(budgets.includes('rook-ceph-osd') ? [] : ['OSDs have no budget']),
+    ...blocking.map((budget) => `the budget ${budget} still blocks`),
+    ...(serving.size < description.ceph.osds.length ? ['not all OSDs are up'] : []),
+    ...(unclean > 0 ? [`${unclean} placement groups are not clean`] : []),
+    ...noout.filter((bucket) => !handSet.has(bucket)).map((bucket) => `noout is set on ${bucket}`),
+    ...[...handSet]
+      .filter((bucket) => !noout.includes(bucket))
+      .map((bucket) => `noout of an admin on ${bucket} is gone`),
+    ...(old.length > 0 ? [`${old.length} OSDs run an old image`] : []),
+  ]
+}

@@ -1,0 +1,172 @@
+import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import { configMaps, nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { evictPod, type KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { appLockAnnotation } from '@cofferdam/product/shared/app-lock-annotation.ts'
+import { disruptionLedgers, ledgerName } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
+import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
+import { clusterAdmin } from '@cofferdam/simulator/api-server/user-info.ts'
+import { afterEach, beforeEach, expect, it } from 'vitest'
+import { openStage, type Stage } from '../stage/open-stage.ts'
+import { type Write, witnessed } from '../stage/witness.ts'
+import type { ClusterShape } from '../story.ts'
+import { type Blame, openBlame } from './blame.ts'
+import { openExcuses } from './excuses.ts'
+import { openOracle, type WholeOracle } from './open-oracle.ts'
+import { shop } from './watch-apps.ts'
+
+const shape: ClusterShape = {
+  file: {
+    zones: [{ name: 'a' }, { name: 'b' }, { name: 'c' }],
+    nodes: ['a', 'b', 'c'].map((zone) => ({ name: `node-${zone}`, zone, roles: ['worker'] })),
+    apps: [{ name: 'web', namespace: shop, replicas: 3, spread: 'host', pdb: { maxUnavailable: 1 } }],
+    ceph: { pools: [{ name: 'replicapool', failureDomain: 'host', pgs: 8 }] },
+  },
+  nodes: ['node-a', 'node-b', 'node-c'],
+  apps: ['web'],
+  osds: [0, 1, 2],
+  domain: 'host',
+  volumes: [],
+  hasMachines: false,
+  hasKured: false,
+}
+
+let stage: Stage
+let blame: Blame
+let oracle: WholeOracle
+/** A rival with the operator's name, and none of its sense. */
+let rival: KubeApi
+let endNodes: () => void
+
+beforeEach(async () => {
+  const current = { writer: 'the cluster' }
+  let onWrite: (write: Write) => (() => void) | undefined = () => undefined
+  const witness = { current, onWrite: (write: Write) => onWrite(write) }
+  stage = await openStage({ seed: 1, shape, tell: () => {}, ...witness })
+  blame = openBlame(stage.clock, () => {})
+  const excuses = openExcuses(stage.clock, () => stage.processes)
+  oracle = openOracle(stage, { blame, excuses, writer: () => current.writer })
+  onWrite = oracle.onWrite
+  endNodes = stage.server.observe('nodes', ({ type, object }) =>
+    oracle.writes.sawNode(object as Node, type === 'DELETED'),
+  )
+  rival = witnessed(stage.server.as(clusterAdmin), 'operator', witness)
+  await seconds(10)
+})
+
+afterEach(async () => {
+  endNodes()
+  oracle.stop()
+  await stage.close()
+})
+
+async function seconds(count: number): Promise<void> {
+  for (let second = 0; second < count; second += 1) {
+    await stage.clock.advance(1_000)
+    oracle.look()
+  }
+}
+
+const rules = () => [...new Set(blame.violations.map(({ rule }) => rule))].sort()
+const podsOf = (app: string) =>
+  [...stage.views.of(pods).values()]
+    .filter(({ metadata }) => metadata.labels?.['app'] === app)
+    .map(({ metadata: { namespace = '', name } }) => ({ namespace, name }))
+
+async function removeBudgets(): Promise<void> {
+  for (const { metadata } of [...stage.views.of(podDisruptionBudgets).values()]) {
+    const { namespace = '', name } = metadata
+    await stage.api.delete(podDisruptionBudgets, { namespace, name })
+  }
+}
+
+it('an operator that leaves a healthy cluster alone breaks no promise', async () => {
+  await seconds(60)
+  expect(blame.violations).toEqual([])
+})
+
+it('an operator that deletes pods of an application is blamed for the deletion and for the pods that are missing', async () => {
+  const [first, second] = podsOf('web')
+  await rival.delete(pods, first as { name: string })
+  await rival.delete(pods, second as { name: string })
+  await seconds(3)
+  expect(rules()).toEqual(['S15', 'S5'])
+})
+
+it('an operator that opens a node which a colleague closed is blamed', async () => {
+  const close = (unschedulable: boolean | null) =>
+    [nodes, { name: 'node-a' }, { type: 'merge', body: { spec: { unschedulable } } }] as const
+  await stage.api.patch(...close(true))
+  await rival.patch(...close(null))
+  expect(rules()).toEqual(['S16'])
+})
+
+it('an operator that writes its private key where others read it is blamed', async () => {
+  await rival.create(configMaps, {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { namespace: 'default', name: 'notes' },
+    data: { key: '-----BEGIN PRIVATE KEY-----' },
+  })
+  expect(rules()).toEqual(['S20'])
+})
+
+it('an operator that lets OSDs of two hosts go together is blamed for bare OSDs and for data that clients cannot reach', async () => {
+  // It would make them anew at once.
+  await stage.processes.stop()
+  await removeBudgets()
+  const [first, second] = podsOf('rook-ceph-osd') as { namespace: string; name: string }[]
+  await evictPod(stage.api, first as { namespace: string; name: string })
+  await evictPod(stage.api, second as { namespace: string; name: string })
+  await seconds(2)
+  expect(rules()).toEqual(['S1', 'S11'])
+})
+
+it('an eviction under a lock that nobody guards any more is blamed', async () => {
+  const until = rfc3339(stage.clock.now() + 600_000)
+  const text = JSON.stringify({ until, holder: 'bob', reason: 'rebalance' })
+  await stage.api.patch(
+    podDisruptionBudgets,
+    { namespace: shop, name: 'web' },
+    { type: 'merge', body: { metadata: { annotations: { [appLockAnnotation]: text } } } },
+  )
+  oracle.writes.locked('web')
+  await seconds(15)
+  const webhooks = { group: 'admissionregistration.k8s.io', version: 'v1', plural: 'validatingwebhookconfigurations' }
+  const type = { ...webhooks, kind: 'ValidatingWebhookConfiguration', namespaced: false }
+  await stage.api.delete(type, { name: 'cofferdam-eviction-guard' })
+  await evictPod(stage.api, podsOf('web')[0] as { namespace: string; name: string })
+  expect(rules()).toEqual(['S4'])
+})
+
+it('a ledger in which two requests hold one node is blamed', async () => {
+  const entry = (requestId: string) => ({
+    key: 'node/node-a',
+    holder: requestId,
+    requestId,
+    uid: '',
+    epoch: 7,
+    state: 'Acting' as const,
+    since: rfc3339(stage.clock.now()),
+    renewSequence: 1,
+  })
+  const body = { status: { nextEpoch: 9, nextTicket: 3, entries: [entry('one'), entry('two')] } }
+  const patch = { type: 'merge' as const, body }
+  await stage.api.patch(disruptionLedgers, { name: ledgerName }, patch, { subresource: 'status' })
+  await seconds(1)
+  expect(blame.violations.map(({ sentence }) => sentence)).toEqual(['one and two both held node/node-a'])
+})
+
+it('a request that says its node may go without a hold on it is blamed', async () => {
+  await stage.processes.stop()
+  await stage.api.create(nodeDisruptions, {
+    apiVersion: 'cofferdam.io/v1alpha1',
+    kind: 'NodeDisruption',
+    metadata: { name: 'early' },
+    spec: { nodeName: 'node-a', intent: 'Remove', honourSkipDrain: true },
+  })
+  const body = { status: { phase: 'Drained' } }
+  await stage.api.patch(nodeDisruptions, { name: 'early' }, { type: 'merge', body }, { subresource: 'status' })
+  await seconds(1)
+  expect(rules()).toEqual(['S6'])
+})

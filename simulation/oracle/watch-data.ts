@@ -1,0 +1,103 @@
+import { nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import type { CephTruth, GroupTruth } from '@cofferdam/simulator/world/ceph/simulated-ceph.ts'
+import type { Stage } from '../stage/open-stage.ts'
+import type { Blame } from './blame.ts'
+import type { Excuses } from './excuses.ts'
+
+export interface DataOracle {
+  /** Somebody decided that this pod goes, and was let. Call it at that very moment. */
+  taken(pod: { readonly namespace?: string; readonly name: string }, by: string): void
+  /** The OSD is restarted by the operator. */
+  restarted(osd: number): void
+  look(): void
+}
+
+/** How long it takes until whoever decides can know of what broke: Ceph and Kubernetes notice first, then it is read. */
+const patienceMs = 120_000
+
+/**
+ * S1: no voluntary step takes a placement group below its floor, counted by processes that serve it and by copies that are whole; what
+ * broke of itself excuses a step only while nobody could know.
+ */
+export function watchData(stage: Stage, { blame }: Blame, excuses: Excuses): DataOracle | undefined {
+  const { ceph, clock, views, description } = stage
+  if (ceph === undefined || description.ceph === undefined) return undefined
+  const { namespace } = description.ceph
+  const nodeOf = new Map(description.ceph.osds.map(({ id, node }) => [id, node]))
+  /** OSDs that somebody decided over, and that have not served since. */
+  const taken = new Map<number, number>()
+
+  const brokeAt = (osd: number) => excuses.brokeAt(`osd ${osd}`) ?? excuses.brokeAt(`node ${nodeOf.get(osd)}`)
+
+  /** Gone by no decision, and either too young to be known or with nobody there to know. */
+  function isExcused(osd: number): boolean {
+    const atMs = brokeAt(osd)
+    if (atMs === undefined) return false
+    return clock.now() - atMs < patienceMs || !excuses.isAttendedFor(patienceMs)
+  }
+
+  function judge(osd: number, truth: CephTruth, by: string): void {
+    for (const group of truth.groups) {
+      if (!group.serving.includes(osd)) continue
+      const others = group.serving.filter((other) => other !== osd && !taken.has(other))
+      const whole = group.whole.filter((other) => other !== osd && !taken.has(other))
+      const lacking =
+        others.length < group.minSize ? 'processes' : whole.length < group.minSize ? 'whole copies' : undefined
+      if (lacking === undefined || isAbsolved(group)) continue
+      blame(
+        'S1',
+        `osd.${osd} was taken by ${by}, and left placement groups of ${group.pool} without enough ${lacking} (floor ${group.minSize})`,
+      )
+    }
+  }
+
+  /** Something of it broke that explains what is lacking. */
+  function isAbsolved({ acting, whole }: GroupTruth): boolean {
+    if (excuses.isMeddledWith('storage')) return true
+    return [...nodeOf.keys()].some((osd) => isExcused(osd) && (!acting.includes(osd) || !whole.includes(osd)))
+  }
+
+  /** When all copies of all data are whole again, what broke before excuses nothing any more. */
+  function mendWhatIsWhole({ groups, serving }: CephTruth): void {
+    if (serving.size < nodeOf.size || groups.some(({ acting, whole }) => whole.length < acting.length)) return
+    for (const what of excuses.broken()) {
+      const isOff = what.startsWith('node ') && !stage.world.kubelet.isOn(what.slice('node '.length))
+      if (!isOff && clock.now() - (excuses.brokeAt(what) ?? 0) > 30_000) excuses.mended(what)
+    }
+  }
+
+  return {
+    taken({ namespace: at, name }, by) {
+      if (at !== namespace) return
+      const pod = views.of(pods).get(`${at}/${name}`)
+      const { app, 'ceph-osd-id': id } = pod?.metadata.labels ?? {}
+      if (app !== 'rook-ceph-osd' || id === undefined) return
+      const truth = ceph.controls.truth()
+      const osd = Number(id)
+      if (truth.serving.has(osd)) judge(osd, truth, by)
+      taken.set(osd, clock.now())
+    },
+    restarted(osd) {
+      const truth = ceph.controls.truth()
+      if (truth.serving.has(osd)) judge(osd, truth, 'an update')
+      taken.set(osd, clock.now())
+    },
+    look() {
+      const truth = ceph.controls.truth()
+      for (const [osd, atMs] of taken) if (clock.now() - atMs > 5_000 && truth.serving.has(osd)) taken.delete(osd)
+      mendWhatIsWhole(truth)
+      for (const group of truth.groups) {
+        if (group.isPeering || group.serving.length >= group.minSize) continue
+        const missing = group.acting.filter((osd) => !group.serving.includes(osd))
+        const isBroken =
+          [...nodeOf.keys()].some((osd) => brokeAt(osd) !== undefined) || excuses.isMeddledWith('storage')
+        if (isBroken) continue
+        const where = missing.map((osd) => views.of(nodes).get(nodeOf.get(osd) ?? '')?.metadata.name).join(' and ')
+        blame(
+          'S1',
+          `clients could not reach placement groups of ${group.pool}, whose OSDs on ${where} were down on purpose`,
+        )
+      }
+    },
+  }
+}

@@ -1,0 +1,59 @@
+import { unknown } from '@cofferdam/product/shared/observed.ts'
+import { watchLonghorn } from '../../scenarios/testing/longhorn-oracle.ts'
+import { watchOver } from '../../scenarios/testing/oracle.ts'
+import type { Stage } from '../stage/open-stage.ts'
+import type { Blame } from './blame.ts'
+import type { Excuses } from './excuses.ts'
+
+/** How many looks in a row an OSD may be under two budgets: a swap is two writes, and a look may fall between them. */
+const overlapLooks = 5
+const settlingMs = 60_000
+
+/**
+ * S11: running OSDs without a budget are of one failure domain at most. S3: no budget of Longhorn goes while it covers a last copy, no
+ * volume loses its last healthy copy on purpose, and what was rebuilt holds what was written.
+ */
+export function watchStorageBudgets(stage: Stage, { blame }: Blame, excuses: Excuses): { look(): void; stop(): void } {
+  const { views, description, shape, clock, longhorn, world } = stage
+  const isAttended = () => excuses.isAttendedFor(settlingMs)
+  const osds =
+    description.ceph &&
+    watchOver({
+      views,
+      domainLabel: `topology-location-${shape.domain}`,
+      // Placement groups are judged by what Ceph really has.
+      observeCeph: async () => unknown('not asked here'),
+      isUnattended: () => !isAttended() || excuses.isMeddledWith('storage'),
+      overlapLooks,
+    })
+  const volumes =
+    description.longhorn &&
+    longhorn &&
+    watchLonghorn({
+      namespace: description.longhorn.namespace,
+      views,
+      clock,
+      isOn: world.kubelet.isOn,
+      verify: longhorn.controls.verify,
+      isAttended,
+      tell: () => {},
+    })
+  let seen = { osds: 0, volumes: 0 }
+
+  return {
+    look() {
+      osds?.look()
+      for (const volume of shape.volumes)
+        if (excuses.brokeAt(`volume ${volume}`) !== undefined || excuses.isMeddledWith('nodes')) volumes?.excuse(volume)
+      volumes?.look()
+      const isMeddled = excuses.isMeddledWith('storage')
+      for (const sentence of osds?.violations.slice(seen.osds) ?? []) if (!isMeddled) blame('S11', sentence)
+      for (const sentence of volumes?.violations.slice(seen.volumes) ?? []) blame('S3', sentence)
+      seen = { osds: osds?.violations.length ?? 0, volumes: volumes?.violations.length ?? 0 }
+    },
+    stop() {
+      osds?.stop()
+      volumes?.stop()
+    },
+  }
+}

@@ -1,0 +1,124 @@
+import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
+import { podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { appLockAnnotation } from '@cofferdam/product/shared/app-lock-annotation.ts'
+import type { Stage } from '../stage/open-stage.ts'
+import type { Write } from '../stage/witness.ts'
+import type { Blame } from './blame.ts'
+import type { DataOracle } from './watch-data.ts'
+
+export interface WriteOracle {
+  /** Before it is carried out; what it returns is called when it was. */
+  judge(write: Write): (() => void) | undefined
+  /** An owner locks this budget from now on. */
+  locked(budget: string): void
+  /** A node as the server has just stored it. */
+  sawNode(node: Node, isGone: boolean): void
+}
+
+export interface WriteOraclePorts {
+  readonly stage: () => Stage
+  readonly data: () => DataOracle | undefined
+  /** Who writes at this moment. */
+  readonly writer: () => string
+}
+
+const neverDeleted = [
+  'pods',
+  'persistentvolumeclaims',
+  'persistentvolumes',
+  'machines',
+  'volumes',
+  'nodes',
+  'namespaces',
+]
+/** Until the guard has heard of a lock it lets evictions through. */
+const heardMs = 10_000
+
+/**
+ * What may be written: S4, no eviction under a locked budget is let through; S15, the operator deletes nothing that holds data or runs;
+ * S16, it opens only nodes that it closed itself; S20, no private key is in anything but a Secret.
+ */
+export function watchWrites({ stage, data, writer }: WriteOraclePorts, { blame }: Blame): WriteOracle {
+  /** Nodes that are closed, and who closed them. */
+  const closedBy = new Map<string, string>()
+  const lockedSince = new Map<string, number>()
+
+  /** Called by the server as soon as a node is stored: whoever writes at that moment did it. */
+  function sawNode({ metadata, spec }: Node, isGone: boolean): void {
+    const { name } = metadata
+    const isClosed = !isGone && spec?.unschedulable === true
+    const closer = closedBy.get(name)
+    if (isClosed && closer === undefined) closedBy.set(name, writer())
+    if (isClosed || closer === undefined) return
+    closedBy.delete(name)
+    if (!isGone && writer() === 'operator' && closer !== 'operator')
+      blame('S16', `the operator opened ${name}, which ${closer} had closed`)
+  }
+
+  function judgeOperator(write: Write): (() => void) | undefined {
+    const { verb, type, key, body } = write
+    if (verb === 'deletecollection') blame('S15', `the operator deletes all ${type.plural}`)
+    if (verb === 'delete' && neverDeleted.includes(type.plural) && !isOsdPod(write))
+      blame('S15', `the operator deletes a ${type.kind}`)
+    if (type.plural !== 'secrets' && body !== undefined && JSON.stringify(body).includes('PRIVATE KEY'))
+      blame('S20', `the operator writes a private key into ${type.plural}`)
+    if (verb === 'delete' && isOsdPod(write)) return () => data()?.taken(key, 'the operator')
+    if (type.plural === 'deployments' && verb === 'update') return judgeRestart(write)
+    return undefined
+  }
+
+  function isOsdPod({ type, key }: Write): boolean {
+    const pod = type.plural === 'pods' ? stage().views.of(pods).get(`${key.namespace}/${key.name}`) : undefined
+    return pod?.metadata.labels?.['app'] === 'rook-ceph-osd'
+  }
+
+  function judgeRestart({ key }: Write): (() => void) | undefined {
+    const osd = /^rook-ceph-osd-(\d+)$/.exec(key.name)?.[1]
+    return osd === undefined ? undefined : () => data()?.restarted(Number(osd))
+  }
+
+  function judgeEviction({ actor, key }: Write): () => void {
+    const { views, clock } = stage()
+    const pod = views.of(pods).get(`${key.namespace}/${key.name}`)
+    const locks = [...views.of(podDisruptionBudgets).values()].filter(({ metadata, spec }) => {
+      const until = lockEnd(metadata.annotations?.[appLockAnnotation])
+      const sinceMs = lockedSince.get(metadata.name)
+      return (
+        pod !== undefined &&
+        metadata.namespace === key.namespace &&
+        isSelected(spec.selector ?? {}, pod.metadata.labels) &&
+        until !== undefined &&
+        clock.now() < until - heardMs &&
+        sinceMs !== undefined &&
+        clock.now() - sinceMs > heardMs
+      )
+    })
+    return () => {
+      for (const { metadata } of locks)
+        blame('S4', `an eviction by ${actor} got through although ${metadata.name} was locked`)
+      data()?.taken(key, `an eviction by ${actor}`)
+    }
+  }
+
+  return {
+    judge(write) {
+      if (write.isDryRun) return undefined
+      if (write.verb === 'evict') return judgeEviction(write)
+      if (write.actor === 'operator') return judgeOperator(write)
+      return undefined
+    },
+    sawNode,
+    locked: (budget) => void lockedSince.set(budget, stage().clock.now()),
+  }
+}
+
+function lockEnd(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined
+  try {
+    return parseRfc3339((JSON.parse(text) as { readonly until?: string }).until ?? '')
+  } catch {
+    return undefined
+  }
+}

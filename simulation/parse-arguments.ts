@@ -1,0 +1,58 @@
+import { parseArgs } from 'node:util'
+
+export interface SimulateArguments {
+  readonly seeds: number
+  readonly firstSeed: number
+  readonly processes: number
+  readonly trace: boolean
+  readonly twice: boolean
+  readonly shrinks: boolean
+  readonly json: string | undefined
+}
+
+export const help = `npm run simulate -- [--seeds N] [--first-seed K] [--processes P] [--trace] [--twice] [--no-shrink] [--json FILE]
+
+Plays whole clusters in virtual time, one for each seed: what people do with them, what breaks, the way back to
+calm, and a day without a write. The last line counts; the exit code is 1 when a promise was broken.
+
+  --seeds N        how many seeds, 100 unless it says
+  --first-seed K   the first of them, 1 unless it says
+  --processes P    how many at a time, as many as there are cores unless it says
+  --trace          print what happened, line by line
+  --twice          play each twice, and compare what happened
+  --no-shrink      do not look for a shorter way to what is broken
+  --json FILE      write all outcomes there`
+
+/** What was asked for; a text: what is wrong with it, or the help that was asked for. */
+export function parseArguments(args: readonly string[], cores: number): SimulateArguments | string {
+  try {
+    const { values } = parseArgs({
+      args: [...args],
+      options: {
+        seeds: { type: 'string', default: '100' },
+        'first-seed': { type: 'string', default: '1' },
+        processes: { type: 'string', default: String(cores) },
+        trace: { type: 'boolean', default: false },
+        twice: { type: 'boolean', default: false },
+        'no-shrink': { type: 'boolean', default: false },
+        json: { type: 'string' },
+        help: { type: 'boolean', default: false },
+      },
+    })
+    if (values.help) return help
+    const [seeds, firstSeed, processes] = [values.seeds, values['first-seed'], values.processes].map(Number)
+    if (![seeds, firstSeed, processes].every((count) => Number.isSafeInteger(count) && Number(count) >= 0))
+      return 'simulate: --seeds, --first-seed and --processes take whole numbers'
+    return {
+      seeds: seeds as number,
+      firstSeed: firstSeed as number,
+      processes: Math.max(1, Math.min(processes as number, seeds as number)),
+      trace: values.trace,
+      twice: values.twice,
+      shrinks: !values['no-shrink'],
+      json: values.json,
+    }
+  } catch (error) {
+    return `simulate: ${(error as Error).message}`
+  }
+}

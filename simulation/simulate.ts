@@ -1,0 +1,114 @@
+import { fork } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
+import { drawStory } from './draw/draw-story.ts'
+import { parseArguments, type SimulateArguments } from './parse-arguments.ts'
+import { type Outcome, runStory } from './run-story.ts'
+import { shrinkStory } from './shrink-story.ts'
+
+/** What a process says of one seed. */
+interface Report extends Omit<Outcome, 'trace'> {
+  readonly cpuMs: number
+  /** Of the shortest story that was found, where a promise was broken; of the whole one with `--trace`. */
+  readonly trace?: readonly string[]
+  /** What was left of the deeds of a broken story. */
+  readonly deeds?: readonly string[]
+}
+
+const isChild = process.send !== undefined
+const args = parseArguments(
+  process.argv.slice(2).filter((each) => !each.startsWith('--share=')),
+  availableParallelism(),
+)
+if (typeof args === 'string') {
+  console.log(args)
+  process.exit(args.startsWith('simulate:') ? 2 : 0)
+}
+if (isChild) await playShare(args)
+else process.exitCode = (await playAll(args)) ? 0 : 1
+
+/** Every so-many-th seed, from the one that is this child's first. */
+async function playShare(given: SimulateArguments): Promise<void> {
+  const share = Number(process.argv.find((each) => each.startsWith('--share='))?.slice('--share='.length))
+  for (let index = share; index < given.seeds; index += given.processes) {
+    process.send?.(await playSeed(given.firstSeed + index, given))
+  }
+  process.disconnect()
+}
+
+async function playSeed(seed: number, { trace, twice, shrinks }: SimulateArguments): Promise<Report> {
+  const before = process.cpuUsage()
+  const { trace: told, ...outcome } = await play(seed)
+  const { user, system } = process.cpuUsage(before)
+  const violations = [...outcome.violations]
+  if (twice && (await play(seed)).hash !== outcome.hash)
+    violations.push({ rule: 'R5', sentence: 'the same seed told two stories', second: 0 })
+  const [first] = violations
+  const shown = first !== undefined && shrinks && first.rule !== 'R5' ? await shorten(seed, first.rule) : undefined
+  return {
+    ...outcome,
+    violations,
+    cpuMs: (user + system) / 1_000,
+    ...(first !== undefined || trace ? { trace: shown?.trace ?? told, deeds: shown?.deeds ?? [] } : {}),
+  }
+}
+
+async function play(seed: number): Promise<Outcome> {
+  try {
+    return await runStory(drawStory(seed))
+  } catch (error) {
+    const sentence = `the simulation itself failed: ${(error as Error).stack ?? String(error)}`
+    const nothing = { faults: 0, writes: 0, virtualMs: 0, waits: 0 }
+    return { seed, violations: [{ rule: 'ERROR', sentence, second: 0 }], hash: '', trace: [], ...nothing }
+  }
+}
+
+async function shorten(seed: number, rule: string) {
+  const shortest = await shrinkStory(drawStory(seed), rule, runStory).catch(() => drawStory(seed))
+  const { trace } = await runStory(shortest).catch(() => ({ trace: [] }))
+  const deeds = [...shortest.work, ...shortest.faults].sort((a, b) => a.atMs - b.atMs)
+  return { trace, deeds: deeds.map(({ kind, atMs }) => `t+${Math.round(atMs / 1_000)} ${kind}`) }
+}
+
+async function playAll(given: SimulateArguments): Promise<boolean> {
+  const reports: Report[] = []
+  const shares = Array.from({ length: given.processes }, (_, share) => {
+    const child = fork(fileURLToPath(import.meta.url), [...process.argv.slice(2), `--share=${share}`])
+    child.on('message', (report: Report) => {
+      reports.push(report)
+      printReport(report, given)
+      if (process.stderr.isTTY) process.stderr.write(`\r${reports.length} of ${given.seeds} seeds `)
+    })
+    return new Promise<number>((resolve) => child.on('exit', (code) => resolve(code ?? 1)))
+  })
+  const codes = await Promise.all(shares)
+  if (process.stderr.isTTY) process.stderr.write('\r')
+  reports.sort((a, b) => a.seed - b.seed)
+  if (given.json !== undefined) writeFileSync(given.json, `${JSON.stringify(reports, null, 1)}\n`)
+  console.log(lastLine(reports))
+  return codes.every((code) => code === 0) && reports.every(({ violations }) => violations.length === 0)
+}
+
+function printReport({ seed, violations, trace = [], deeds = [], hash }: Report, given: SimulateArguments): void {
+  if (violations.length === 0 && !given.trace) return
+  console.log(`\nseed ${seed} (${hash})`)
+  for (const { rule, sentence, second } of violations) console.log(`  ${rule} at t+${second}: ${sentence}`)
+  if (deeds.length > 0) console.log(`  deeds that it takes:\n    ${deeds.join('\n    ')}`)
+  if (trace.length > 0) console.log(`  ${trace.join('\n  ')}`)
+  if (violations.length > 0) console.log(`  npm run simulate -- --first-seed ${seed} --seeds 1 --trace`)
+}
+
+function lastLine(reports: readonly Report[]): string {
+  const sum = (of: (report: Report) => number) => reports.reduce((total, report) => total + of(report), 0)
+  const cpu = sum(({ cpuMs }) => cpuMs) / 1_000
+  return [
+    `${reports.length} seeds, ${sum(({ violations }) => violations.length)} violations`,
+    `${sum(({ faults }) => faults)} faults`,
+    `${sum(({ writes }) => writes)} writes`,
+    `${sum(({ waits }) => waits)} requests left waiting for a named reason`,
+    `${Math.round(sum(({ virtualMs }) => virtualMs) / 3_600_000)} virtual hours`,
+    `${cpu.toFixed(1)} CPU seconds`,
+    `${(reports.length / Math.max(cpu, 0.001)).toFixed(2)} stories per CPU second`,
+  ].join(', ')
+}

@@ -1,0 +1,83 @@
+import { ApiError, type StatusReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
+
+/** Where a process dies at a write. */
+export type CrashPosition = 'before' | 'committed'
+
+interface Storm {
+  readonly untilMs: number
+  readonly rate: number
+}
+
+/** What can go wrong between a process and the API server: for one process, or for all of them. */
+export interface Hazards {
+  isDead: boolean
+  crash: { writesLeft: number; readonly position: CrashPosition } | undefined
+  /** Nothing is reached. */
+  outageUntilMs: number
+  /** Of all calls so many are refused with one of these. */
+  refusals: (Storm & { readonly reasons: readonly StatusReason[] }) | undefined
+  /** Of all writes that are carried out so many get no answer. */
+  lostReplies: Storm | undefined
+  /** Of writes to what is there so many meet a conflict and are not carried out. */
+  conflicts: Storm | undefined
+  /** What watches say comes so late. */
+  lag: { readonly untilMs: number; readonly ms: number } | undefined
+  /** What watches say is said twice. */
+  doublesUntilMs: number
+  /** What watches say is lost until they break off, and everything is listed anew. */
+  isDeaf: boolean
+  /** Ends each watch that is open. */
+  readonly watches: Set<() => void>
+}
+
+export function noHazards(): Hazards {
+  return {
+    isDead: false,
+    crash: undefined,
+    outageUntilMs: 0,
+    refusals: undefined,
+    lostReplies: undefined,
+    conflicts: undefined,
+    lag: undefined,
+    doublesUntilMs: 0,
+    isDeaf: false,
+    watches: new Set(),
+  }
+}
+
+export interface HazardPorts {
+  readonly clock: Clock
+  readonly random: Random
+  /** Those of the process first, then those of everybody. */
+  readonly hazards: readonly Hazards[]
+}
+
+export function unreachable(): CofferdamError {
+  return new CofferdamError('API_UNREACHABLE', 'dial tcp: connect: connection refused')
+}
+
+export function isHit(storm: Storm | undefined, { clock, random }: HazardPorts): storm is Storm {
+  return storm !== undefined && clock.now() < storm.untilMs && random.next() < storm.rate
+}
+
+/** What keeps a call from being made; undefined: nothing. */
+export function refusalOf(ports: HazardPorts): Error | undefined {
+  const { clock, hazards, random } = ports
+  for (const hazard of hazards) {
+    if (hazard.isDead || clock.now() < hazard.outageUntilMs) return unreachable()
+    const { refusals } = hazard
+    if (isHit(refusals, ports)) {
+      const at = Math.floor(random.next() * refusals.reasons.length)
+      return new ApiError(refusals.reasons[at] as StatusReason, 'the server is busy with other things')
+    }
+  }
+  return undefined
+}
+
+/** As a server does that has forgotten how far its watchers were, or that is gone. */
+export function breakWatches({ watches }: Hazards): void {
+  for (const end of watches) end()
+}
