@@ -16,16 +16,19 @@ export async function openEmbeddedSide(): Promise<Side> {
   const face = await startHttpFace({ server, clock: realClock, port: 0 })
   const client = createWireClient({ url: face.url })
   const start = () => startDisruption({ api: server.as(clusterAdmin), clock: realClock, random: realRandom })
+  let pauses = 0
   let disruption: ReturnType<typeof start> | undefined = start()
   return {
     name: 'embedded',
     ...client,
     async pauseBudgets() {
+      pauses += 1
       disruption?.stop()
       disruption = undefined
     },
     async resumeBudgets() {
-      disruption ??= start()
+      pauses -= 1
+      if (pauses === 0) disruption = start()
     },
     async close() {
       disruption?.stop()

@@ -9,7 +9,7 @@ import { leaseKind, serviceKind } from './kinds/small-kinds.ts'
 import { deploymentKind, replicaSetKind } from './kinds/workloads.ts'
 import { type KnownDifference, knownDifferenceOf } from './known-differences.ts'
 import { type Divergence, type Pair, runSequence, type SequenceResult } from './run-sequence.ts'
-import { shrink } from './shrink.ts'
+import { divergenceMark, shrink } from './shrink.ts'
 import type { Side } from './side.ts'
 import type { Sequence } from './step.ts'
 
@@ -32,9 +32,16 @@ export const families: Readonly<Record<string, { readonly share: number; readonl
 }
 
 export interface Exploration {
+  readonly sequences: number
   readonly compared: number
-  readonly divergence?: Divergence
+  /** Each shows another fault, in as few steps as it can be shown. */
+  readonly divergences: readonly Divergence[]
 }
+
+/** So many faults of one family are enough to mend at a time. */
+const mostDivergences = 8
+/** Sequences that run side by side: much of the time of each is waiting. */
+const lanes = 4
 
 /** Tells stories to both servers, and gives each its own namespace. */
 export class Explorer {
@@ -53,16 +60,29 @@ export class Explorer {
     return this.#seen
   }
 
-  /** Stops at the first story on which the servers disagree, and makes it as short as it can be. */
+  /** Goes on after a story on which the servers disagree, until there are enough of them. */
   async explore(generate: Generate, seeds: readonly number[]): Promise<Exploration> {
+    const divergences = new Map<string, Divergence>()
+    const waiting = [...seeds]
+    let sequences = 0
     let compared = 0
-    for (const seed of seeds) {
-      const result = await this.#run(generate(seed))
-      compared += result.compared
-      if (result.divergence === undefined) continue
-      return { compared, divergence: await shrink(result.divergence, (sequence) => this.#run(sequence)) }
+    const run = (sequence: Sequence) => this.#run(sequence)
+    const lane = async () => {
+      for (;;) {
+        const seed = divergences.size < mostDivergences ? waiting.shift() : undefined
+        if (seed === undefined) return
+        const result = await run(generate(seed))
+        sequences += 1
+        compared += result.compared
+        if (result.divergence === undefined) continue
+        const mark = divergenceMark(result.divergence)
+        if (divergences.has(mark)) continue
+        divergences.set(mark, result.divergence)
+        divergences.set(mark, await shrink(result.divergence, run))
+      }
     }
-    return { compared }
+    await Promise.all(Array.from({ length: lanes }, lane))
+    return { sequences, compared, divergences: [...divergences.values()] }
   }
 
   #run(sequence: Sequence): Promise<SequenceResult> {

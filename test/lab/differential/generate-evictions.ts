@@ -164,7 +164,6 @@ class EvictionWriter {
 /** The test itself says what the budgets' status is; no controller takes part. */
 export function generateEvictions(seed: number): Sequence {
   const writer = new EvictionWriter(seededRandom(seed))
-  writer.steps.push({ asks: 'pause-budgets' })
   for (const name of names) {
     writer.pod(name, false)
     writer.podStatus(name)
@@ -181,7 +180,7 @@ export function generateEvictions(seed: number): Sequence {
     else if (writer.chance(0.3)) writer.budget('two')
     else writer.editBudget('one')
   }
-  return { name: `evictions ${seed}`, steps: writer.steps }
+  return { name: `evictions ${seed}`, budgets: 'paused', steps: writer.steps }
 }
 
 /** The controllers of both sides count, and are waited for after each change. */
@@ -205,5 +204,5 @@ export function generateBudgets(seed: number): Sequence {
     else writer.scale()
     writer.steps.push({ asks: 'settle-budgets' })
   }
-  return { name: `budgets ${seed}`, hasLiveBudgets: true, steps: writer.steps }
+  return { name: `budgets ${seed}`, budgets: 'live', steps: writer.steps }
 }

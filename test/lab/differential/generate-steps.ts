@@ -359,10 +359,10 @@ export function generateSequence(kind: SubjectKind, seed: number, length = 25): 
   const deck = verbs.flatMap(([weight, verb]) => Array.from({ length: weight }, () => verb))
   const name = `${kind.isClusterWide === true ? '{ns}-' : ''}a`
   const first = writer.draw(kind.valid)
-  if (kind.kind === 'PodDisruptionBudget') writer.steps.push({ asks: 'pause-budgets' })
   writer.request({ method: 'POST', path: kind.collection, body: writer.object({ name, labels: { app: 'x' } }, first) })
   while (writer.steps.length < length) writer.draw(deck)()
-  return { name: `${kind.kind} ${seed}`, steps: writer.steps }
+  const budgets = kind.kind === 'PodDisruptionBudget' ? ({ budgets: 'paused' } as const) : {}
+  return { name: `${kind.kind} ${seed}`, ...budgets, steps: writer.steps }
 }
 
 function optional(fields: Record<string, Json | undefined>): Record<string, never> {

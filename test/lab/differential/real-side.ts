@@ -22,17 +22,17 @@ export async function openRealSide({ kubeconfig, controllerManager }: RealSideOp
       ? {}
       : { cert: await textOf(clientCertificate.certificate), key: await textOf(clientCertificate.key) }),
   })
-  let isPaused = false
+  let pauses = 0
   return {
     name: 'real',
     ...client,
     async pauseBudgets() {
-      if (!isPaused) controllerManager.signal('SIGSTOP')
-      isPaused = true
+      pauses += 1
+      if (pauses === 1) controllerManager.signal('SIGSTOP')
     },
     async resumeBudgets() {
-      if (isPaused) controllerManager.signal('SIGCONT')
-      isPaused = false
+      pauses -= 1
+      if (pauses === 0) controllerManager.signal('SIGCONT')
     },
   }
 }

@@ -52,12 +52,13 @@ export async function runSequence(
     openSeat(sides.embedded, namespace, sequence),
   ])
   const seats: Pair<Seat> = { real, embedded }
+  const pausesBudgets = sequence.budgets === 'paused'
   let compared = 0
   try {
+    if (pausesBudgets) await onBoth(seats, ({ side }) => side.pauseBudgets())
     for (const [at, general] of sequence.steps.entries()) {
       const step = JSON.parse(JSON.stringify(general).replaceAll('{ns}', namespace)) as Step
       const answers = await ask(seats, step, namespace, (difference, pair) => excuse(step, difference, pair))
-      if (answers === undefined) continue
       compared += 1
       const differences = unexcused(answers, (difference) => excuse(step, difference, answers))
       if (differences.length > 0) {
@@ -68,19 +69,19 @@ export async function runSequence(
     }
     return { compared }
   } finally {
-    await onBoth(seats, ({ side }) => side.resumeBudgets())
+    if (pausesBudgets) await onBoth(seats, ({ side }) => side.resumeBudgets())
     await onBoth(seats, ({ side }) => clearAway(side, namespace))
   }
 }
 
-async function openSeat(side: Side, namespace: string, { hasLiveBudgets }: Sequence): Promise<Seat> {
+async function openSeat(side: Side, namespace: string, { budgets }: Sequence): Promise<Seat> {
   const home: Json = { apiVersion: 'v1', kind: 'Namespace', metadata: { name: namespace } }
   const { body } = await side.send({ method: 'POST', path: '/api/v1/namespaces', body: home })
   const { resourceVersion } = (body as { readonly metadata: { readonly resourceVersion: string } }).metadata
   return {
     side,
     memory: new SideMemory(resourceVersion),
-    normaliser: new Normaliser({ hasLiveBudgets: hasLiveBudgets === true }),
+    normaliser: new Normaliser({ hasLiveBudgets: budgets === 'live' }),
   }
 }
 
@@ -91,7 +92,7 @@ async function onBoth<T>(seats: Pair<Seat>, act: (seat: Seat) => Promise<T>): Pr
 
 type Judge = (difference: Difference, answers: Pair<Json>) => boolean
 
-async function ask(seats: Pair<Seat>, step: Step, namespace: string, judge: Judge): Promise<Pair<Json> | undefined> {
+async function ask(seats: Pair<Seat>, step: Step, namespace: string, judge: Judge): Promise<Pair<Json>> {
   switch (step.asks) {
     case 'request':
       return normalised(seats, await onBoth(seats, ({ side, memory }) => performRequest(side, memory, step)))
@@ -99,12 +100,6 @@ async function ask(seats: Pair<Seat>, step: Step, namespace: string, judge: Judg
       return normalised(seats, await onBoth(seats, ({ side, memory }) => performPages(side, memory, step)))
     case 'watch':
       return watchBoth(seats, step)
-    case 'pause-budgets':
-      await onBoth(seats, ({ side }) => side.pauseBudgets())
-      return undefined
-    case 'resume-budgets':
-      await onBoth(seats, ({ side }) => side.resumeBudgets())
-      return undefined
     case 'settle-budgets':
       return settle(seats, namespace, judge)
   }

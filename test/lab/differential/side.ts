@@ -28,7 +28,7 @@ export interface Side {
   send(request: WireRequest): Promise<WireAnswer>
   /** Opens a watch and takes what it sends until `enough` of it has come, or until nothing more is to be expected. */
   watch(path: string, enough: (events: readonly Json[]) => boolean): Promise<WatchTaken>
-  /** The controller that counts for PodDisruptionBudgets stands still until it is let go on. */
+  /** The controller that counts for PodDisruptionBudgets stands still until all who paused it let it go on. */
   pauseBudgets(): Promise<void>
   resumeBudgets(): Promise<void>
   close(): Promise<void>

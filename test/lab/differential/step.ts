@@ -40,15 +40,15 @@ export interface PagesStep {
   readonly limit: number
 }
 
-/** Lets the disruption controllers stand still or go on, or waits until both have counted and compares. */
+/** Waits until both disruption controllers have counted, and compares. */
 export interface BudgetsStep {
-  readonly asks: 'pause-budgets' | 'resume-budgets' | 'settle-budgets'
+  readonly asks: 'settle-budgets'
 }
 
 export interface Sequence {
   readonly name: string
-  /** Controllers write budgets, each in its own time: how often says nothing. */
-  readonly hasLiveBudgets?: true
+  /** The disruption controllers stand still, or they write budgets, each in its own time: how often says nothing. */
+  readonly budgets?: 'paused' | 'live'
   readonly steps: readonly Step[]
 }
 

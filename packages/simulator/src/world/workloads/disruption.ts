@@ -15,7 +15,6 @@ import {
 } from '@cofferdam/kubernetes/api/resources.ts'
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { type Actor, type ActorPorts, openTools, writeStatus } from '../actor.ts'
-import { entryOf } from '../entry-of.ts'
 import type { View } from '../view.ts'
 import { decideBudgetStatus, failSafeStatus, needsScale } from './disruption-status.ts'
 import { indexByNamespace } from './owned-pods.ts'
@@ -29,7 +28,10 @@ export interface DisruptionOptions {
 
 type Scaled = KubeObject & { readonly spec: { readonly replicas?: number } }
 
-/** Works out how many disruptions each PodDisruptionBudget allows. */
+/**
+ * Works out how many disruptions each PodDisruptionBudget allows.
+ * As in the real controller, only pods and budgets wake it: one that was scaled counts once a pod of it changes.
+ */
 export function startDisruption(ports: ActorPorts & DisruptionOptions): Actor {
   const { lagMs = 10, resourceOf } = ports
   const tools = openTools('controllermanager', ports)
@@ -138,8 +140,6 @@ export function startDisruption(ports: ActorPorts & DisruptionOptions): Actor {
     tools.recorder.record(budget, 'Warning', reason, `Failed to calculate the number of expected pods: ${message}`)
     const status = failSafeStatus(budget, message, timestamp(tools.clock))
     if (!isSameJson(status, budget.status)) await writeStatus(tools, podDisruptionBudgets, budget, status)
-    // Custom controllers are not watched.
-    queue.addAfter(keyText(keyOf(budget)), 5_000)
   }
 
   function matching(pod: Pod): string[] {
@@ -176,28 +176,9 @@ export function startDisruption(ports: ActorPorts & DisruptionOptions): Actor {
       for (const budget of next) if (after !== undefined) members.get(budget)?.set(key, after)
       if (after === undefined) budgetsOfPod.delete(key)
       else budgetsOfPod.set(key, next)
-      for (const budget of new Set([...held, ...next])) queue.add(budget)
+      for (const budget of after === undefined ? held : next) queue.add(budget)
     }),
   )
-  wakeByScale(setView)
-  wakeByScale(deploymentView)
-  wakeByScale(statefulView)
-
-  /** A controller that is scaled changes what its budgets expect before any pod changes. */
-  function wakeByScale<T extends Scaled>(view: View<T>): void {
-    const lastWanted = new Map<string, number | undefined>()
-    tools.onStop(
-      view.subscribe(({ key, after }) => {
-        const namespace = key.split('/')[0] as string
-        const wanted = after?.spec.replicas
-        const isSame = after !== undefined && entryOf(lastWanted, key, () => wanted) === wanted
-        if (after === undefined) lastWanted.delete(key)
-        else lastWanted.set(key, wanted)
-        if (isSame) return
-        for (const budget of budgetsIn(namespace)) if (needsScale(budget)) queue.add(keyText(keyOf(budget)))
-      }),
-    )
-  }
 
   return { stop: tools.stop }
 }
