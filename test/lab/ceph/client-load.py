@@ -13,7 +13,6 @@ import sys
 import threading
 import time
 
-NAMES_PER_THREAD = 12
 SLOW_SECONDS = 1.0
 # An operation that hangs for longer is left behind when the client ends; how long it hung is told.
 PATIENCE_SECONDS = 20
@@ -65,10 +64,10 @@ def count(kind):
 
 
 class Writer:
-    def __init__(self, pool, ioctx, number):
+    def __init__(self, pool, ioctx, number, names):
         self.pool = pool
         self.ioctx = ioctx
-        self.names = ["load-%d-%d-%d" % (os.getpid(), number, index) for index in range(NAMES_PER_THREAD)]
+        self.names = ["load-%d-%d-%d" % (os.getpid(), number, index) for index in range(names)]
         # By object: the checksums that it may have. A write that failed may or may not have come through.
         self.checksums = {}
 
@@ -114,7 +113,7 @@ def load(options):
     pools = options.pool * options.threads
     threads = []
     for number, pool in enumerate(pools):
-        writer = Writer(pool, cluster.open_ioctx(pool), number)
+        writer = Writer(pool, cluster.open_ioctx(pool), number, options.names)
         threads.append(threading.Thread(target=writer.run, daemon=True))
     for thread in threads:
         thread.start()
@@ -145,6 +144,7 @@ def main():
     parser.add_argument("--report", required=True)
     parser.add_argument("--pool", action="append", required=True)
     parser.add_argument("--threads", type=int, default=2, help="for each pool")
+    parser.add_argument("--names", type=int, default=12, help="objects for each thread")
     options = parser.parse_args()
     try:
         load(options)

@@ -13,6 +13,8 @@ export interface LoadOptions {
   readonly pools: readonly string[]
   readonly folder: LabFolder
   readonly journal: Journal
+  /** How many objects each of its threads writes in turn. Default 12. */
+  readonly names?: number
 }
 
 /** Longer than the client itself waits for operations that hang. */
@@ -41,14 +43,14 @@ export function startClientLoad(options: LoadOptions): ClientLoad {
 }
 
 async function begin(options: LoadOptions, name: string, report: string): Promise<Daemon> {
-  const { ceph, pools, folder, journal } = options
+  const { ceph, pools, folder, journal, names = 12 } = options
   const rights = pools.map((pool) => `allow rw pool=${pool}`).join(', ')
   const keyring = join(resolve(folder.path), `${name}.keyring`)
   const user = { prefix: 'auth get-or-create', entity: name, caps: ['mon', 'allow r', 'osd', rights], format: 'plain' }
   await writeFile(keyring, await obey(ceph.commands, user))
   const { conf = '' } = ceph.operator
   const program = fileURLToPath(new URL('./client-load.py', import.meta.url))
-  const access = ['--conf', conf, '--name', name, '--keyring', keyring, '--report', report]
+  const access = ['--conf', conf, '--name', name, '--keyring', keyring, '--report', report, '--names', String(names)]
   return startDaemon({
     name,
     command: ['/usr/bin/python3', program, ...access, ...pools.flatMap((pool) => ['--pool', pool])],
