@@ -87,14 +87,16 @@ function waitsOf(snapshot: WedgeSnapshot): ReadonlyMap<string, Wait> {
 }
 
 const exhausted: Reason = 'BudgetExhausted'
+/** Of a node whose failure domain may not go now: it may when the OSDs of the others are back. */
+const follows: Reason = 'FollowsOsds'
 const open: Wait = { says: '', on: [], enough: 0 }
 
-/** Enough healthy pods for a budget, every OSD for storage, every monitor for the quorum; anything else may end by itself. */
+/** Enough healthy pods for a budget, every OSD for storage and what follows it, every monitor for the quorum; anything else may end by itself. */
 function waitOfBlocker({ object, reason, holder }: Blocker, { budgets, pods }: WedgeSnapshot): Wait {
   const budget = budgets.find((each) => `pdb/${keyText(keyOf(each))}` === object)
-  const isStorage = holder.startsWith('cephcluster/') || (budget !== undefined && isStorageBudget(budget))
-  if (isStorage) {
-    const namespace = holder.split('/')[1]
+  const isOfOsds = budget !== undefined && (isStorageBudget(budget) || reason === follows)
+  if (isOfOsds || holder.startsWith('cephcluster/')) {
+    const namespace = budget?.metadata.namespace ?? holder.split('/')[1]
     return backAgain(
       pods.filter((pod) => pod.metadata.namespace === namespace && osdOf(pod) !== undefined),
       'every OSD',

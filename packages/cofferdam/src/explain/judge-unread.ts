@@ -12,7 +12,7 @@ const notReadable: Reason = 'NotReadable'
 const guardedDaemons: ReadonlySet<string> = new Set(['rook-ceph-osd', 'rook-ceph-mon', 'rook-ceph-mgr'])
 
 /** Of what could not be read, that which storage rests on; undefined: all of it was. */
-export interface UnreadStorage {
+interface UnreadStorage {
   readonly ceph: string | undefined
   readonly longhorn: string | undefined
 }

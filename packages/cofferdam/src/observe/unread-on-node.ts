@@ -11,7 +11,7 @@ import type { Observed } from '../shared/observed.ts'
 type UnreadOnNode = Omit<UnknownNode, 'node'>
 
 /** What was read, and what was not. */
-export interface ReadForDrains {
+interface ReadForDrains {
   readonly notSeen: readonly string[]
   readonly ledger: Observed<Ledger>
   /** Indexed by `node`. */

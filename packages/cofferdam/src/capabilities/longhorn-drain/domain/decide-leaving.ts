@@ -10,7 +10,7 @@ import type { LonghornNodeView, LonghornSnapshot } from './snapshot.ts'
 import { decideSurplus } from './surplus-replicas.ts'
 
 /** What is decided about a node if it leaves; undefined where Longhorn does not know the node. */
-export interface LeavingAnswers {
+interface LeavingAnswers {
   readonly answer: NodeAnswer | undefined
   /** Once other nodes have the budgets that are made for them, where we make them. */
   readonly later: NodeAnswer | undefined

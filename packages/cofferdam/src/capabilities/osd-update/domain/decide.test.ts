@@ -4,6 +4,12 @@ import { decideOsdUpdate, needsCeph } from './decide.ts'
 import { arbiter, entry, ours } from './testing/storage-entries.ts'
 import { away, nowMs, osdDown, told, type UpdateFixture, updateSnapshot } from './testing/update-fixture.ts'
 
+/** Every placement group needs all it has. */
+const short: UpdateFixture = {
+  map: { pools: [{ id: 1, minSize: 3 }], pgs: [{ pg: '1.0', acting: [0, 2, 4] }] },
+  needing: [0, 2, 4],
+}
+
 const cases: Record<string, { given: UpdateFixture; reason: string; start: readonly number[] }> = {
   'all that share no placement group start together': { given: {}, reason: 'OsdsUpdating', start: [0, 1] },
   'one at a time where one is the limit, the first in line first (42)': {
@@ -23,6 +29,22 @@ const cases: Record<string, { given: UpdateFixture; reason: string; start: reado
   },
   'nothing starts where every placement group needs all it has, and the first of them is named (46)': {
     given: { map: { pools: [{ id: 1, minSize: 3 }], pgs: [{ pg: '1.0', acting: [0, 2, 4] }] }, needing: [0, 2, 4] },
+    reason: 'OsdUpdateBlocked',
+    start: [],
+  },
+  'right after a round the next one is being prepared while copies come back, so that nobody searches for what is wrong':
+    {
+      given: { ...short, ceph: { isClean: known(false) }, record: { startedMs: 1, lastEndedMs: nowMs - 20_000 } },
+      reason: 'OsdsUpdating',
+      start: [],
+    },
+  'a minute after a round without a clean placement group more, nothing can start and it is said': {
+    given: { ...short, ceph: { isClean: known(false) }, record: { startedMs: 1, lastEndedMs: nowMs - 60_000 } },
+    reason: 'OsdUpdateBlocked',
+    start: [],
+  },
+  'right after a round that left all clean, what cannot start never will, and it is said at once': {
+    given: { ...short, ceph: { isClean: known(true) }, record: { startedMs: 1, lastEndedMs: nowMs - 20_000 } },
     reason: 'OsdUpdateBlocked',
     start: [],
   },

@@ -76,7 +76,7 @@ export function decideOsdUpdate(snapshot: OsdUpdateSnapshot, recheck = recheckRo
   const checksOff = mode === 'own' || (mode !== 'off' && isWorking) ? overrideInForce(settings) : undefined
   const blocked = [...sorted.leftOut, ...chosen.blocked].sort((a, b) => a.osd - b.osd)
   return {
-    ...updateWords({ gate, chosen, sorted, running, record }),
+    ...updateWords({ gate, chosen, sorted, running, record, nowMs: snapshot.nowMs, isClean: seen?.isClean }),
     start: chosen.start,
     progress: progressOf({ snapshot, sorted, running, chosen, record }),
     ...(chosen.plan && { plan: chosen.plan }),

@@ -1,3 +1,4 @@
+import type { Observed } from '../../../shared/observed.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import type { ChosenStarts } from './chosen-starts.ts'
 import type { UpdateRecord } from './snapshot.ts'
@@ -11,6 +12,9 @@ export function updateWords(given: {
   readonly sorted: SortedOsds
   readonly running: readonly number[]
   readonly record: UpdateRecord
+  readonly nowMs: number
+  /** What Ceph says of its placement groups; undefined: it was not asked. */
+  readonly isClean: Observed<boolean> | undefined
 }): { readonly reason: Reason; readonly explanation: string } {
   const { gate, chosen, sorted, running, record } = given
   const needed = sorted.pending.length + sorted.again.length
@@ -65,7 +69,7 @@ export function updateWords(given: {
   }
   if (needed > 0) {
     const why = chosen.blocked[0] && ` (osd.${chosen.blocked[0].osd}: ${chosen.blocked[0].why})`
-    return { reason: 'OsdUpdateBlocked', explanation: `${osdCount(needed)} to update, none can stop now${why ?? ''}` }
+    return noneStops(needed, why ?? '', isBetweenRounds(given))
   }
   if (failure !== undefined) {
     const others = record.failed.length > 1 ? ` (and ${record.failed.length - 1} more)` : ''
@@ -79,6 +83,38 @@ export function updateWords(given: {
 function finishing(restarting: number, awaiting: number): string {
   const may = restarting === 0 ? '' : `; ${osdCount(restarting)} already restarting may finish`
   return awaiting === 0 ? may : `${may}; ${osdCount(awaiting)} open to Rook`
+}
+
+/** So long after a round its placement groups may still be getting their copies back, and nothing is wrong. */
+const betweenRoundsMs = 60_000
+
+function isBetweenRounds({
+  record: { startedMs, lastEndedMs },
+  nowMs,
+  isClean,
+}: {
+  readonly record: UpdateRecord
+  readonly nowMs: number
+  readonly isClean: Observed<boolean> | undefined
+}): boolean {
+  return (
+    !(isClean?.known === true && isClean.value) &&
+    startedMs !== undefined &&
+    lastEndedMs !== undefined &&
+    lastEndedMs >= startedMs &&
+    nowMs - lastEndedMs < betweenRoundsMs
+  )
+}
+
+/** @param why in brackets, with a space before it; '' where nothing is known */
+function noneStops(
+  needed: number,
+  why: string,
+  isBetween: boolean,
+): { readonly reason: Reason; readonly explanation: string } {
+  return isBetween
+    ? { reason: 'OsdsUpdating', explanation: `the next round is being prepared, ${osdCount(needed)} to update${why}` }
+    : { reason: 'OsdUpdateBlocked', explanation: `${osdCount(needed)} to update, none can stop now${why}` }
 }
 
 const stopping: readonly Reason[] = ['ClusterDeleted', 'OwnershipContested', 'UpdateRecordUnreadable']
