@@ -11,7 +11,7 @@ const verbs = ['get', 'list', 'create', 'update', 'patch', 'delete']
 
 /** What somebody does who may do everything in a namespace of his own, and nothing elsewhere. */
 export const tenantFaults: Readonly<Record<string, FaultKind>> = {
-  'a tenant sows lies in a namespace of his own': {
+  'a tenant with rights in one namespace creates objects with the labels of storage': {
     row: 'F23',
     fits: always,
     async apply({ stage, random, tell, number, blame }) {
