@@ -36,7 +36,7 @@ async function observeCephLeftovers(stage: Stage, handSet: ReadonlySet<string>):
   const budgets = [...views.of(podDisruptionBudgets).values()]
     .filter((budget) => budget.metadata.namespace === namespace && !isRetired(budget))
     .map(({ metadata }) => metadata.name)
-  const blocking = budgets.filter((budget) => /^rook-ceph-osd-/.test(budget))
+  const blocking = budgets.filter((budget) => budget.startsWith('rook-ceph-osd-'))
   const { groups, serving } = ceph.controls.truth()
   const unclean = groups.filter(({ acting, whole }) => whole.length < acting.length).length
   const { out } = await ceph.commands.run({ prefix: 'osd dump', format: 'json' })

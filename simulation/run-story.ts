@@ -97,6 +97,7 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
       writes: oracle.writes,
       random: random.stream(String(deed.number)),
       number: deed.number,
+      blame: blame.blame,
       tell,
       handSet,
       atHome: (mend: () => unknown) => void mends.push(mend),

@@ -37,7 +37,7 @@ export const cephFaults: Readonly<Record<string, FaultKind>> = {
       stage.ceph?.controls.killMgr(ms)
     },
   },
-  'Ceph falls silent': {
+  'Ceph does not answer at all': {
     row: 'F17',
     fits: withCeph,
     apply({ stage, random, tell, excuses }) {

@@ -1,4 +1,5 @@
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
+import type { Blame } from '../oracle/blame.ts'
 import type { Excuses } from '../oracle/excuses.ts'
 import type { WriteOracle } from '../oracle/watch-writes.ts'
 import type { Stage } from '../stage/open-stage.ts'
@@ -11,6 +12,7 @@ export interface DeedPorts {
   readonly writes: WriteOracle
   readonly random: Random
   readonly number: number
+  readonly blame: Blame['blame']
   readonly tell: (line: string) => void
   /** Where an admin has set noout by hand. */
   readonly handSet: Set<string>

@@ -4,6 +4,7 @@ import { peopleFaults } from './people-faults.ts'
 import { processFaults } from './process-faults.ts'
 import { serverFaults } from './server-faults.ts'
 import { storageFaults } from './storage-faults.ts'
+import { tenantFaults } from './tenant-faults.ts'
 
 /** Everything that can go wrong, by its name, with its row in docs/reference/reliability.md. */
 export const faultKinds: Readonly<Record<string, FaultKind>> = {
@@ -12,4 +13,5 @@ export const faultKinds: Readonly<Record<string, FaultKind>> = {
   ...cephFaults,
   ...storageFaults,
   ...peopleFaults,
+  ...tenantFaults,
 }

@@ -14,7 +14,7 @@ async function anyBudget({ stage, random }: DeedPorts) {
 
 /** What people do who have every right and little care. */
 export const peopleFaults: Readonly<Record<string, FaultKind>> = {
-  'somebody deletes pods': {
+  'another user deletes pods': {
     row: 'F23',
     fits: always,
     async apply({ stage, random, tell, excuses }) {
@@ -26,7 +26,7 @@ export const peopleFaults: Readonly<Record<string, FaultKind>> = {
       await stage.api.delete(pods, { namespace: shop, name: metadata.name }).catch(() => undefined)
     },
   },
-  'somebody deletes the pod of an OSD': {
+  'another user deletes the pod of an OSD': {
     row: 'F23',
     fits: withCeph,
     async apply({ stage, random, tell, excuses }) {
@@ -42,7 +42,7 @@ export const peopleFaults: Readonly<Record<string, FaultKind>> = {
       await stage.api.delete(pods, { namespace, name }).catch(() => undefined)
     },
   },
-  'somebody deletes a budget and makes it anew': {
+  'another user deletes a budget and creates it again': {
     row: 'F13',
     fits: always,
     async apply(ports) {
@@ -57,7 +57,7 @@ export const peopleFaults: Readonly<Record<string, FaultKind>> = {
       await stage.api.create(podDisruptionBudgets, { apiVersion, kind, metadata: { namespace, name }, spec })
     },
   },
-  'somebody edits a budget': {
+  'another user edits a budget': {
     row: 'F23',
     fits: always,
     async apply(ports) {
@@ -78,7 +78,7 @@ export const peopleFaults: Readonly<Record<string, FaultKind>> = {
       atHome(() => set(before.spec))
     },
   },
-  'somebody puts a second budget over an application': {
+  'another user puts a second budget over an application': {
     row: 'F23',
     fits: always,
     async apply(ports) {
@@ -92,7 +92,7 @@ export const peopleFaults: Readonly<Record<string, FaultKind>> = {
       atHome(() => stage.api.delete(podDisruptionBudgets, key).catch(() => undefined))
     },
   },
-  'somebody deletes a budget of storage': {
+  'another user deletes a budget of storage': {
     row: 'F23',
     fits: withCeph,
     async apply({ stage, random, tell, excuses }) {
@@ -107,7 +107,7 @@ export const peopleFaults: Readonly<Record<string, FaultKind>> = {
       await stage.api.delete(podDisruptionBudgets, { namespace: namespace ?? '', name }).catch(() => undefined)
     },
   },
-  'somebody opens a node': {
+  'another user opens a node': {
     row: 'F22',
     fits: always,
     async apply({ stage, random, tell }) {
@@ -118,7 +118,7 @@ export const peopleFaults: Readonly<Record<string, FaultKind>> = {
         .catch(() => undefined)
     },
   },
-  'somebody deletes a request': {
+  'another user deletes a request': {
     row: 'F13',
     fits: always,
     async apply({ stage, random, tell }) {
@@ -129,7 +129,7 @@ export const peopleFaults: Readonly<Record<string, FaultKind>> = {
       await stage.api.delete(nodeDisruptions, { name }).catch(() => undefined)
     },
   },
-  'somebody deletes the ledger': {
+  'another user deletes the ledger': {
     row: 'F27',
     fits: always,
     async apply({ stage, tell, excuses }) {
@@ -138,7 +138,7 @@ export const peopleFaults: Readonly<Record<string, FaultKind>> = {
       await stage.api.delete(disruptionLedgers, { name: ledgerName }).catch(() => undefined)
     },
   },
-  'somebody kills the mgr and mon pods of a node': {
+  'another user kills the mgr and mon pods of a node': {
     row: 'F23',
     fits: withCeph,
     async apply({ stage, random, tell, excuses }) {

@@ -74,7 +74,7 @@ const podsOf = (app: string) =>
     .map(({ metadata: { namespace = '', name } }) => ({ namespace, name }))
 
 async function removeBudgets(): Promise<void> {
-  for (const { metadata } of [...stage.views.of(podDisruptionBudgets).values()]) {
+  for (const { metadata } of Array.from(stage.views.of(podDisruptionBudgets).values())) {
     const { namespace = '', name } = metadata
     await stage.api.delete(podDisruptionBudgets, { namespace, name })
   }

@@ -80,7 +80,7 @@ export function openProcesses(ports: ProcessPorts, replicas = 2): Processes {
   return {
     running,
     replaceDead() {
-      for (const process of [...running]) {
+      for (const process of running.slice()) {
         if (!process.hazards.isDead && !process.hasEnded()) continue
         ports.tell(`${process.name} is gone`)
         bury(process)
@@ -91,7 +91,7 @@ export function openProcesses(ports: ProcessPorts, replicas = 2): Processes {
     },
     async restart(given) {
       timing = given
-      for (const process of [...running]) {
+      for (const process of running.slice()) {
         running.splice(running.indexOf(process), 1)
         await ended(clock, process.stop())
       }
@@ -99,7 +99,7 @@ export function openProcesses(ports: ProcessPorts, replicas = 2): Processes {
     },
     async stop() {
       isOver = true
-      for (const process of [...running]) bury(process)
+      for (const process of running.slice()) bury(process)
       await ended(clock, Promise.all(endings))
     },
   }
