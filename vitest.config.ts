@@ -7,6 +7,7 @@ export default defineConfig({
       'packages/*/src/**/*.test.ts',
       'test/*.test.ts',
       'test/documents/**/*.test.ts',
+      'test/fuzz/*.test.ts',
       'test/lab/**/*.test.ts',
       'test/model/**/*.test.ts',
       'test/rounds/**/*.test.ts',

@@ -1,3 +1,6 @@
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { configMaps, events } from '@cofferdam/kubernetes/api/resources.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Lab, openLab } from './lab.ts'
@@ -52,6 +55,51 @@ it('an operator that may not change budgets says so on the CephCluster, and noth
   await lab.kubectl('uncordon', 'node-a')
   await lab.until('the default budget is back', () => lab.osdBudgets().join() === 'rook-ceph-osd', 90)
   expect(lab.oracle.violations).toEqual([])
+})
+
+/** What kubectl prints, whether it succeeds or not. */
+const said = (...words: string[]) =>
+  lab.kubectl(...words).then(
+    ({ stdout }) => stdout,
+    (error: Error) => error.message,
+  )
+
+it('the admission policies of deploy/ are understood by a real API server, and refuse what they say', async () => {
+  const applied = ['-k', join(import.meta.dirname, '../../deploy/admission-policies/rights')]
+  await lab.kubectl('apply', ...applied)
+  const verbs = ['--verb=create,get,patch', '--resource=nodedisruptions.cofferdam.io']
+  await lab.kubectl('create', 'clusterrole', 'lab-requests', ...verbs)
+  await lab.kubectl('create', 'clusterrole', 'lab-namespaces', '--verb=get,patch', '--resource=namespaces')
+  for (const role of ['lab-requests', 'lab-namespaces'])
+    await lab.kubectl('create', 'clusterrolebinding', role, `--clusterrole=${role}`, '--user=mallory')
+  try {
+    const folder = mkdtempSync(join(tmpdir(), 'lab-policies-'))
+    const ask = async (requester: string, annotations: object = {}) => {
+      const file = join(folder, 'request.json')
+      const metadata = { name: 'lab-policies', annotations }
+      const spec = { nodeName: 'no-such-node', requester }
+      const request = { apiVersion: 'cofferdam.io/v1alpha1', kind: 'NodeDisruption', metadata, spec }
+      writeFileSync(file, JSON.stringify(request))
+      return said('create', '--dry-run=server', '--as=mallory', '-f', file)
+    }
+    // A policy counts a moment after it was written.
+    await lab.until(
+      'the policies are in force',
+      async () => (await ask('alice')).includes('must be your user name'),
+      60,
+    )
+    expect(await ask('mallory')).toContain('created')
+    const glass = '{"by":"mallory","reason":"fire","until":"2099-01-01T00:00:00Z"}'
+    expect(await ask('mallory', { 'cofferdam.io/break-glass': glass })).toContain('needs the verb break-glass')
+    const label = ['label', 'namespace', lab.namespace, '--as=mallory', '--dry-run=server']
+    expect(await said(...label, 'cofferdam.io/locked=true')).toContain('by the operator alone')
+    expect(await said(...label, 'team=shop')).toContain('labeled')
+    const { stdout } = await lab.kubectl('get', 'validatingadmissionpolicies', '-o', 'json')
+    expect(stdout).not.toContain('expressionWarnings')
+  } finally {
+    await lab.kubectl('delete', ...applied)
+    await lab.kubectl('delete', 'clusterrole,clusterrolebinding', 'lab-requests', 'lab-namespaces')
+  }
 })
 
 /** Ceph looks at the rights of a user when it connects, and not again. */

@@ -56,11 +56,14 @@ const requests: PolicyText = {
       name: 'formerRequester',
       expression: "oldObject != null && has(oldObject.spec.requester) ? oldObject.spec.requester : ''",
     },
-    { name: 'glass', expression: annotation('object', breakGlassAnnotation) },
-    { name: 'formerGlass', expression: annotation('oldObject', breakGlassAnnotation) },
+    { name: 'override', expression: annotation('object', breakGlassAnnotation) },
+    { name: 'formerOverride', expression: annotation('oldObject', breakGlassAnnotation) },
     { name: 'askedBy', expression: annotation('object', askedByAnnotation) },
     { name: 'formerAskedBy', expression: annotation('oldObject', askedByAnnotation) },
-    { name: 'breaksNothingNew', expression: "variables.glass == '' || variables.glass == variables.formerGlass" },
+    {
+      name: 'breaksNothingNew',
+      expression: "variables.override == '' || variables.override == variables.formerOverride",
+    },
   ],
   validations: [
     {
@@ -75,11 +78,11 @@ const requests: PolicyText = {
     },
     {
       // The three fields and no more, in their order: a name that stands there twice would count as its second value.
-      expression: `variables.breaksNothingNew || variables.glass.matches('^[{]"by":"[^"\\\\\\\\]*","reason":"([^"\\\\\\\\]|\\\\\\\\.)*","until":"[^"\\\\\\\\]*"[}]$')`,
+      expression: `variables.breaksNothingNew || variables.override.matches('^[{]"by":"[^"\\\\\\\\]*","reason":"([^"\\\\\\\\]|\\\\\\\\.)*","until":"[^"\\\\\\\\]*"[}]$')`,
       message: `annotation ${breakGlassAnnotation} must be {"by":"…","reason":"…","until":"…"}, without spaces between`,
     },
     {
-      expression: `variables.breaksNothingNew || variables.glass.startsWith('{"by":"' + request.userInfo.username + '","reason":"') || ${mayUse(verbs.forOthers)}`,
+      expression: `variables.breaksNothingNew || variables.override.startsWith('{"by":"' + request.userInfo.username + '","reason":"') || ${mayUse(verbs.forOthers)}`,
       messageExpression: `'"by" in annotation ${breakGlassAnnotation} must be your user name, ' + request.userInfo.username`,
       reason: 'Forbidden',
     },

@@ -283,6 +283,26 @@ describe('a guard that looks at deletions too', () => {
 })
 
 describe('an API server that cannot reach the guard', () => {
+  it('lets the cluster’s own controllers delete pods where deletions are guarded: a rollout in a locked namespace stood still until the guard was back', async () => {
+    const own = await startGuardFixture({ guardsDeletions: true })
+    try {
+      const namespace = 'shop'
+      await own.seed({ namespace, podNames: ['web-0', 'web-1', 'web-2'] })
+      await own.lock(namespace, lock)
+      await own.until('the namespace is marked', () => own.markOf(namespace) === 'true')
+      await own.guard().stop()
+      const as = (username: string) => own.server.as({ username, groups: ['system:masters'] })
+      await as('system:serviceaccount:kube-system:replicaset-controller').delete(pods, { namespace, name: 'web-0' })
+      const finished = { type: 'merge', body: { status: { phase: 'Failed' } } } as const
+      await own.admin.patch(pods, { namespace, name: 'web-1' }, finished, { subresource: 'status' })
+      await as('ann').delete(pods, { namespace, name: 'web-1' })
+      for (const user of ['ann', 'system:serviceaccount:kube-system-2:mallory', 'system:kube-scheduler-2'])
+        await expect(as(user).delete(pods, { namespace, name: 'web-2' })).rejects.toMatchObject({ code: 500 })
+    } finally {
+      await own.stop()
+    }
+  })
+
   it('evicts where no lock is held, and refuses with 500 where one is; the guard’s return ends that', async () => {
     const [open, locked] = [namespaceOf(), namespaceOf()]
     await fixture.seed({ namespace: open, podNames: ['web-0'] })

@@ -1,6 +1,5 @@
 import type { PodRemoval } from './admission-review.ts'
-
-const ownControllers = /^system:(serviceaccount:kube-system:|kube-controller-manager$|kube-scheduler$|apiserver$)/
+import { ownControllers } from './domain/own-controllers.ts'
 
 /**
  * Why a deletion is not judged, or undefined when it is.

@@ -13,7 +13,15 @@ import { type CephFlags, openCephLink } from './ceph-link.ts'
 const toolbox = (name: string, { isReady = true, isLeaving = false } = {}): Pod => ({
   apiVersion: 'v1',
   kind: 'Pod',
-  metadata: { namespace: 'rook-ceph', name, ...(isLeaving ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}) },
+  metadata: {
+    namespace: 'rook-ceph',
+    name,
+    labels: { app: 'rook-ceph-tools', 'pod-template-hash': '7b77' },
+    ownerReferences: [
+      { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'rook-ceph-tools-7b77', uid: 'rs-1', controller: true },
+    ],
+    ...(isLeaving ? { deletionTimestamp: '2026-01-01T00:00:00Z' } : {}),
+  },
   spec: { containers: [{ name: 'rook-ceph-tools' }] },
   status: { conditions: [{ type: 'Ready', status: isReady ? 'True' : 'False' }] },
 })

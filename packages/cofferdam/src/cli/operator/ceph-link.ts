@@ -1,5 +1,3 @@
-import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
-import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { pods } from '@cofferdam/kubernetes/api/resources.ts'
 import type { ClusterConnection } from '@cofferdam/kubernetes/client/cluster-connection.ts'
 import { createPodExec, type PodExec } from '@cofferdam/kubernetes/client/exec-in-pod.ts'
@@ -14,6 +12,7 @@ import { type CephParsers, createPgParser } from '../../ceph/create-pg-parser.ts
 import { createFallbackCommands } from '../../ceph/fallback-commands.ts'
 import { createRadosCommands } from '../../ceph/rados-commands.ts'
 import { createToolboxCommands } from '../../ceph/toolbox-commands.ts'
+import { chooseToolbox } from './choose-toolbox.ts'
 
 export interface CephFlags {
   readonly cephConf?: string
@@ -82,7 +81,7 @@ function linkToToolboxes({ api, connection, clock }: CephLinkOptions) {
           },
           async findPod(signal) {
             const { items } = await api.list(pods, { namespace, labelSelector: 'app=rook-ceph-tools', signal })
-            const pod = items.find(isReady)
+            const pod = chooseToolbox(items)
             return pod === undefined ? undefined : { namespace, pod: pod.metadata.name }
           },
           clock,
@@ -95,8 +94,4 @@ function linkToToolboxes({ api, connection, clock }: CephLinkOptions) {
       await exec?.close()
     },
   }
-}
-
-function isReady(pod: Pod): boolean {
-  return pod.metadata.deletionTimestamp === undefined && conditionOf(pod, 'Ready')?.status === 'True'
 }

@@ -65,7 +65,12 @@ describe('the registration of the guard', () => {
         [['CREATE'], ['pods/eviction']],
         [['DELETE'], ['pods']],
       ])
-      expect(matchConditions.map(({ name }) => name)).toEqual(['kubelets-finish-pods', 'leaving-pods-go'])
+      expect(matchConditions.map(({ name }) => name)).toEqual([
+        'kubelets-finish-pods',
+        'leaving-pods-go',
+        'finished-pods-go',
+        'own-controllers-go-on',
+      ])
     }
   })
 

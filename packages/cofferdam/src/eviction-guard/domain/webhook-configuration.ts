@@ -6,6 +6,7 @@ import type {
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import type { LabelSelectorRequirement } from '@cofferdam/kubernetes/api/label-selector.ts'
 import { lockedLabel } from './namespace-labels.ts'
+import { ownControllers } from './own-controllers.ts'
 
 export const guardConfigurationName = 'cofferdam-eviction-guard'
 
@@ -100,7 +101,7 @@ function webhook({ options, name, failurePolicy, path, namespaces }: WebhookOpti
     matchPolicy: 'Equivalent',
     namespaceSelector: { matchExpressions: namespaces },
     objectSelector: {},
-    ...(options.guardsDeletions ? { matchConditions: kubeletsGoFree } : {}),
+    ...(options.guardsDeletions ? { matchConditions: exemptions } : {}),
     // It notes on the node that somebody tried; of a dry run it notes nothing.
     sideEffects: 'NoneOnDryRun',
     timeoutSeconds: 3,
@@ -108,8 +109,8 @@ function webhook({ options, name, failurePolicy, path, namespaces }: WebhookOpti
   }
 }
 
-/** The guard exempts them too; here it does not even have to be up for a kubelet to finish a pod. */
-const kubeletsGoFree = [
+/** The guard exempts the same; here it does not even have to be up for a kubelet to finish a pod, or for a rollout to go on. */
+const exemptions = [
   {
     name: 'kubelets-finish-pods',
     expression: "request.operation != 'DELETE' || !('system:nodes' in request.userInfo.groups)",
@@ -117,6 +118,15 @@ const kubeletsGoFree = [
   {
     name: 'leaving-pods-go',
     expression: "request.operation != 'DELETE' || !has(oldObject.metadata.deletionTimestamp)",
+  },
+  {
+    name: 'finished-pods-go',
+    expression:
+      "request.operation != 'DELETE' || !has(oldObject.status) || !has(oldObject.status.phase) || !(oldObject.status.phase in ['Succeeded', 'Failed'])",
+  },
+  {
+    name: 'own-controllers-go-on',
+    expression: `request.operation != 'DELETE' || !request.userInfo.username.matches('${ownControllers.source}')`,
   },
 ] as const
 
