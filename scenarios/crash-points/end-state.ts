@@ -60,7 +60,7 @@ function isOurs({ apiVersion = '' }: KubeObject): boolean {
 
 /** Who was refused what, and when: it says what happened, not how things are. */
 const remembered = new Set(['cofferdam.io/eviction-attempted'])
-const growing = /epoch|generation|resourceversion|uid|requestid|seconds|cabundle|bootid|since|ticket|sequence/i
+const growing = /epoch|generation|resourceversion|uid|requestid|seconds|cabundle|bootid|since|ticket|sequence|nonce/i
 const moment = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
 const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
