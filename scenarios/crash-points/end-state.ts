@@ -1,4 +1,4 @@
-import { type Json, isJsonObject } from '@cofferdam/kubernetes/api/json.ts'
+import { isJsonObject, type Json } from '@cofferdam/kubernetes/api/json.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { permissionsOf } from '@cofferdam/product/operator/controller-names.ts'
 import type { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
