@@ -99,6 +99,8 @@ export const cephCrashScenarios = {
       await fixture.until('noout has expired', async () => (await fixture.nooutBuckets()).length === 0, 400)
       await calm(fixture)
       await drainPersistently(fixture, 'node-4')
+      await fixture.uncordon('node-4')
+      await calm(fixture)
     },
   }),
   'drain-node-deleted': onCeph({

@@ -41,7 +41,7 @@ export interface CrashStory<S extends CrashStage> {
 }
 
 /** So long nothing more happens in the end: what is left over shows by then. */
-const quietSeconds = 30
+const quietSeconds = 90
 
 /** The whole operator, guard and all, that dies where it is told to; another one follows it. */
 export function crashScenario<S extends CrashStage>(story: CrashStory<S>): CrashScenario {

@@ -1,4 +1,4 @@
-import { type Json, isJsonObject } from '@cofferdam/kubernetes/api/json.ts'
+import { isJsonObject, type Json } from '@cofferdam/kubernetes/api/json.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { permissionsOf } from '@cofferdam/product/operator/controller-names.ts'
 import type { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
@@ -60,13 +60,15 @@ function isOurs({ apiVersion = '' }: KubeObject): boolean {
 
 /** Who was refused what, and when: it says what happened, not how things are. */
 const remembered = new Set(['cofferdam.io/eviction-attempted'])
-const growing = /epoch|generation|resourceversion|uid|requestid|seconds|cabundle|bootid|since|ticket/i
+const growing = /epoch|generation|resourceversion|uid|requestid|seconds|cabundle|bootid|since|ticket|sequence|nonce/i
 const moment = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
 const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
 /** Objects in the order of their keys; what only counts or dates is left out. */
 function masked(key: string, value: unknown): unknown {
   if (remembered.has(key)) return undefined
+  // Whether our own cordon was seen to be lifted is written after it was; the node itself is compared, and the mark on it decides.
+  if (key === 'cordonedBy' && typeof value === 'string') return value.replace(/, lifted$/, '')
   if (growing.test(key) && (typeof value === 'number' || typeof value === 'string')) return '…'
   if (typeof value === 'string') return value.replace(moment, '…').replace(uid, '…')
   if (!isJsonObject(value as Json)) return value

@@ -39,10 +39,11 @@ const isTaken = (fixture: FencingFixture, node: string) => () => fixture.oracle.
 
 export const fencingCrashScenarios = {
   'fence-dead-node': onMachines({
-    title: 'a dead machine is fenced',
+    title: 'a dead machine is replaced',
+    cluster: { remedy: 'delete' },
     async act(fixture) {
       fixture.kill('storage-1')
-      await fixture.until('it is fenced', isTaken(fixture, 'storage-1'), 400)
+      await fixture.until('it is gone', () => !fixture.machineNames().includes('storage-1'), 400)
     },
   }),
   'fence-while-degraded': onMachines({

@@ -74,6 +74,8 @@ export interface LockFixture {
    * every controller but those that are left out.
    */
   operate(options?: OperateOptions): StagedOperator
+  /** The process that came last, also in place of another. */
+  newestOperator(): StagedOperator | undefined
   /** Pods that stay for a reboot, one on each node, with a budget of one. */
   addStaying(name: string, namespace?: string): Promise<void>
   /** Pods that leave. */
@@ -211,6 +213,7 @@ export async function openLockFixture({
     seconds,
     until,
     operate: (options) => operators.operate({ isGuard: true, ...options }),
+    newestOperator: operators.newest,
     async addStaying(name, namespace = shop) {
       const affinity = {
         podAntiAffinity: {

@@ -91,18 +91,27 @@ interface Process {
 const forgottenWrites = 3
 
 function successorOf({ options, versions }: Process): OperateOptions {
-  const { crash, outdated: _, identity: __, ...lasting } = options
+  const { crash, outdated: _, identity, ...lasting } = options
   const known = crash?.restart === 'stale' ? versions.slice(-forgottenWrites)[0] : undefined
-  return { ...lasting, ...(known !== undefined && { outdated: known }) }
+  return {
+    ...lasting,
+    ...(known !== undefined && { outdated: known }),
+    ...(identity !== undefined && { identity: `after ${identity}` }),
+  }
 }
 
-/** Events get through or not like all the rest, but are not counted. */
-function untold(line: CutLine, api: KubeApi): KubeApi {
+/** Some writes get through or not like all the rest, but are not counted: who leads, and news where an operator does not die at it. */
+function untold(line: CutLine, api: KubeApi, diesAtEvents: boolean): KubeApi {
   const counted = line.api(api)
+  const isUntold = (plural: string, namespace: string | undefined) =>
+    !line.isCut &&
+    ((plural === 'events' && !diesAtEvents) || (plural === 'leases' && namespace === operatorAccount.namespace))
   return {
     ...counted,
-    create: (type, ...args) =>
-      type.plural === 'events' && !line.isCut ? api.create(type, ...args) : counted.create(type, ...args),
+    create: (type, object, ...args) =>
+      (isUntold(type.plural, object.metadata.namespace) ? api : counted).create(type, object, ...args),
+    update: (type, object, ...args) =>
+      (isUntold(type.plural, object.metadata.namespace) ? api : counted).update(type, object, ...args),
   }
 }
 
@@ -123,7 +132,7 @@ export function openOperators(ports: OperatorsPorts): StagedOperators {
     const known = options.outdated === undefined ? ports.api : outdate(ports.api, clock, options.outdated)
     const api = options.road === undefined ? known : roughen(known, clock, options.road)
     const operator = startOperator({
-      api: process.api(ports.diesAtEvents ? line.api(api) : untold(line, api)),
+      api: process.api(untold(line, api, ports.diesAtEvents)),
       clock: process.clock,
       random: random.stream(`operator ${number}`),
       log: createLog('silent'),
