@@ -14,9 +14,8 @@ export function watchLedger({ views }: Stage, { blame }: Blame, excuses: Excuses
   const ledgers = views.of(disruptionLedgers)
 
   const stop = ledgers.subscribe(({ after }) => {
-    const parsed = parseLedger(after)
-    if (!parsed.known || parsed.value === undefined) return
-    const { entries } = parsed.value
+    // As it is stored: a ledger that contradicts itself is what the operator's own parser refuses to read.
+    const entries = (after?.status?.entries ?? []).map(({ scope = '', ...entry }) => ({ ...entry, scope }))
     for (const [index, entry] of entries.entries()) {
       const rival = entries
         .slice(index + 1)
