@@ -31,7 +31,7 @@ export interface ResourceStrategy {
   /** Rules for the status subresource, where the kind has some. */
   validateStatus?(next: KubeObject, previous: KubeObject): readonly FieldError[]
   /** Warnings for the writer, as the server sends in `Warning` headers. */
-  warn?(next: KubeObject): readonly string[]
+  warn?(next: KubeObject, previous: KubeObject | undefined): readonly string[]
   /** Seconds between a delete request and the end; absent or 0 means at once. */
   gracePeriodSeconds?(object: KubeObject, requested: number | undefined): number
   /** Kinds that are questions, not things: a create is answered and nothing is stored. */

@@ -29,6 +29,20 @@ export const nodeStrategy: ResourceStrategy = {
   },
 }
 
+const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' } as const
+
+/** With the admission plugin TaintNodesByCondition: a new node takes no pods until its kubelet has reported. */
+export const taintingNodeStrategy: ResourceStrategy = {
+  ...nodeStrategy,
+  prepare(next: Node, previous: Node | undefined) {
+    const prepared = nodeStrategy.prepare?.(next, previous) as Node
+    const { taints = [] } = prepared.spec ?? {}
+    const isTainted = taints.some(({ key, effect }) => key === notReady.key && effect === notReady.effect)
+    if (previous !== undefined || isTainted) return prepared
+    return { ...prepared, spec: { ...prepared.spec, taints: [...taints, notReady] } }
+  },
+}
+
 /** The real server, too, says `metadata.taints` where it means `spec.taints`. */
 function taintErrors(taints: NonNullable<Node['spec']>['taints']): FieldError[] {
   const errors: FieldError[] = []

@@ -136,6 +136,24 @@ describe('a new pod', () => {
       spec: { restartPolicy: 'Sometimes' },
       then: ['spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "Never", "OnFailure"'],
     },
+    'that brings its own names to resolve, but no server, is refused': {
+      spec: { dnsPolicy: 'None' },
+      then: ['spec.dnsConfig: Required value: must provide `dnsConfig` when `dnsPolicy` is None'],
+    },
+    'that brings an empty list of name servers is refused': {
+      spec: { dnsPolicy: 'None', dnsConfig: {} },
+      then: [
+        'spec.dnsConfig.nameservers: Required value: must provide at least one DNS nameserver when `dnsPolicy` is None',
+      ],
+    },
+    'that must end before it begins is refused': {
+      spec: { activeDeadlineSeconds: 0 },
+      then: ['spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive'],
+    },
+    'with a grace period below zero is taken: it ends after a second': {
+      spec: { terminationGracePeriodSeconds: -5 },
+      then: [],
+    },
     'that tolerates for a while what is not NoExecute is refused': {
       spec: { tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoSchedule', tolerationSeconds: 1 }] },
       then: [

@@ -175,10 +175,18 @@ describe('namespaces', () => {
       { phase: 'Terminating' },
       { finalizers: ['kubernetes'] },
     ])
-    await api.update(namespaces, { ...leaving, spec: { finalizers: [] } })
-    expect((await api.get(namespaces, { name: 'shop' })).spec).toEqual({ finalizers: ['kubernetes'] })
-    await api.update(namespaces, { ...leaving, spec: { finalizers: [] } }, { subresource: 'finalize' })
+    const kept = await api.update(namespaces, { ...leaving, spec: { finalizers: [] } })
+    expect(kept.spec).toEqual({ finalizers: ['kubernetes'] })
+    await api.update(namespaces, { ...kept, spec: { finalizers: [] } }, { subresource: 'finalize' })
     expect((await refusalOf(api.get(namespaces, { name: 'shop' }))).code).toBe(404)
+  })
+
+  it('that are not the one that is meant are not deleted: 409, in words of their own', async () => {
+    const { api } = fixture()
+    await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
+    const refusal = await refusalOf(api.delete(namespaces, { name: 'shop' }, { preconditions: { uid: 'another' } }))
+    expect(refusal).toMatchObject({ code: 409, details: { kind: 'namespaces' } })
+    expect(refusal.message).toContain('Precondition failed: UID in precondition: another, UID in object meta: ')
   })
 
   it('that the cluster needs cannot be deleted: 403', async () => {

@@ -103,7 +103,7 @@ async function applyObject(
 ): Promise<KubeObject> {
   requireManager(request)
   const { definition, fieldManager, subresource } = request
-  const applied = patch.body
+  const applied = withoutClosedMetadata(request, patch.body)
   const merge = (live: KubeObject | undefined) => {
     const merged = serverSideApply({
       live,
@@ -116,7 +116,7 @@ async function applyObject(
       ...(subresource === undefined ? {} : { subresource }),
       ...ignoredFields(request, applied),
     })
-    return requireName(merged, key)
+    return requireName(withSentVersion(merged, patch.body), key)
   }
   const create = async () => {
     if (subresource !== undefined) throw notFound(definition.type, key.name)
@@ -136,8 +136,31 @@ function ignoredFields(
   applied: JsonObject,
 ): { ignored?: readonly string[] } {
   if (subresource !== 'status') return definition.hasStatus ? { ignored: ['status'] } : {}
-  if (definition.origin === 'builtin') return {}
+  if (definition.origin === 'builtin') return { ignored: ['spec'] }
   return { ignored: Object.keys(applied).filter((field) => !['apiVersion', 'kind', 'status'].includes(field)) }
+}
+
+/** Metadata that a write to the status puts back, and who applies it there therefore does not own. */
+const closedMetadata: Readonly<Record<string, readonly string[]>> = {
+  'apps/deployments': ['labels'],
+  pods: ['deletionTimestamp', 'ownerReferences'],
+}
+
+function withoutClosedMetadata({ definition, subresource }: WriteRequest, applied: JsonObject): JsonObject {
+  const closed = subresource === 'status' ? closedMetadata[definition.storageKey] : undefined
+  const { metadata } = applied
+  if (closed === undefined || !isJsonObject(metadata)) return applied
+  return {
+    ...applied,
+    metadata: Object.fromEntries(Object.entries(metadata).filter(([field]) => !closed.includes(field))),
+  }
+}
+
+/** Who names a version means that state also where nothing else of the metadata counts. */
+function withSentVersion(merged: KubeObject, { metadata }: JsonObject): KubeObject {
+  const version = isJsonObject(metadata) ? metadata['resourceVersion'] : undefined
+  if (typeof version !== 'string' || merged.metadata.resourceVersion === version) return merged
+  return { ...merged, metadata: { ...merged.metadata, resourceVersion: version } }
 }
 
 function inNamespace(object: KubeObject, { namespace }: ObjectKey): KubeObject {
