@@ -43,10 +43,11 @@ function isSameFault({ real, embedded }: Pair<Json>): boolean {
 /** The first two steps of the path of each field that a refusal names. */
 function fieldsOf(answer: Json): string[] {
   const { body } = answer as {
-    readonly body: { readonly details?: { readonly causes?: readonly { field?: string }[] } }
+    readonly body: { readonly details?: { readonly causes?: readonly { field?: string; message?: string }[] } }
   }
-  return (body.details?.causes ?? []).map(({ field = '' }) =>
-    field
+  return (body.details?.causes ?? []).map(({ field = '', message = '' }) =>
+    // A service of an odd name fails at its address, which bears that name.
+    (message.includes('spec.parentRef.name') ? 'metadata.name' : field)
       .replace(/^metadata\.taints/, 'spec.taints')
       .split(/[.[]/, 2)
       .join('.'),

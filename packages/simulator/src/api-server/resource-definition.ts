@@ -26,6 +26,8 @@ export interface ScaleSubresource {
 export interface ResourceStrategy {
   /** Defaults and server-set fields; runs before validation, on create and on every update. */
   prepare?(next: KubeObject, previous: KubeObject | undefined): KubeObject
+  /** What admission adds to a new object, after it is noted who owns what was sent. */
+  admit?(created: KubeObject): KubeObject
   /** Rules that no schema can say: immutable fields, names, mutually exclusive fields. */
   validate?(next: KubeObject, previous: KubeObject | undefined): readonly FieldError[]
   /** Rules for the status subresource, where the kind has some. */

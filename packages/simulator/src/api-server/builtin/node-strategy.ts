@@ -34,12 +34,10 @@ const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' } a
 /** With the admission plugin TaintNodesByCondition: a new node takes no pods until its kubelet has reported. */
 export const taintingNodeStrategy: ResourceStrategy = {
   ...nodeStrategy,
-  prepare(next: Node, previous: Node | undefined) {
-    const prepared = nodeStrategy.prepare?.(next, previous) as Node
-    const { taints = [] } = prepared.spec ?? {}
+  admit(created: Node) {
+    const { taints = [] } = created.spec ?? {}
     const isTainted = taints.some(({ key, effect }) => key === notReady.key && effect === notReady.effect)
-    if (previous !== undefined || isTainted) return prepared
-    return { ...prepared, spec: { ...prepared.spec, taints: [...taints, notReady] } }
+    return isTainted ? created : { ...created, spec: { ...created.spec, taints: [...taints, notReady] } }
   },
 }
 

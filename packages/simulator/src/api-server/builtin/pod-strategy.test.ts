@@ -88,6 +88,10 @@ describe('a new pod', () => {
     expect(stored({ tolerations: [{ operator: 'Exists' }] }).spec.tolerations).toEqual([{ operator: 'Exists' }])
   })
 
+  it('with a grace period below zero gets a second, as if it were killed', () => {
+    expect(stored({ terminationGracePeriodSeconds: -5 }).spec.terminationGracePeriodSeconds).toBe(1)
+  })
+
   const classes: Record<string, { resources: object; qosClass: string }> = {
     'limits alone are requests too, so it is guaranteed': {
       resources: { limits: { cpu: '1', memory: '1Gi' } },
@@ -149,10 +153,6 @@ describe('a new pod', () => {
     'that must end before it begins is refused': {
       spec: { activeDeadlineSeconds: 0 },
       then: ['spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive'],
-    },
-    'with a grace period below zero is taken: it ends after a second': {
-      spec: { terminationGracePeriodSeconds: -5 },
-      then: [],
     },
     'that tolerates for a while what is not NoExecute is refused': {
       spec: { tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoSchedule', tolerationSeconds: 1 }] },

@@ -47,7 +47,9 @@ const systemPriorities: Readonly<Record<string, number>> = {
 function completePod(given: FullPodSpec, defaultAccount: string | undefined): FullPodSpec {
   const spec = completePodSpec(given)
   const account = spec.serviceAccountName ?? spec.serviceAccount ?? defaultAccount
-  const completed = withDefaults(spec, {
+  const patient =
+    (spec.terminationGracePeriodSeconds ?? 0) < 0 ? withField(spec, 'terminationGracePeriodSeconds', 1) : spec
+  const completed = withDefaults(patient, {
     ...(account === undefined ? {} : { serviceAccountName: account, serviceAccount: account }),
     enableServiceLinks: true,
     preemptionPolicy: 'PreemptLowerPriority',

@@ -39,10 +39,11 @@ export async function createObject(
 export async function insertObject(
   registry: Registry,
   request: WriteRequest,
-  object: KubeObject,
+  sent: KubeObject,
   { hasVersion = false }: { readonly hasVersion?: boolean } = {},
 ): Promise<KubeObject> {
   const { definition } = request
+  const object = definition.strategy.admit?.(sent) ?? sent
   const key = keyOf(object)
   registry.customResources.requireOpen(definition)
   const asked = admissionOf(request, { operation: 'CREATE', key, object })

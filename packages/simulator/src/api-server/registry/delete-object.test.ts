@@ -165,6 +165,16 @@ describe('the grace period of a pod', () => {
   })
 })
 
+describe('a dry run of a deletion', () => {
+  it('shows a pod that would go at once as it would be last seen', async () => {
+    const { api } = fixture()
+    await api.create(pods, pod('a'))
+    const shown = await api.delete(pods, inDefault('a'), { dryRun: true })
+    expect(shown.metadata).toMatchObject({ deletionTimestamp: nowText, generation: 2 })
+    expect((await api.get(pods, inDefault('a'))).metadata.deletionTimestamp).toBeUndefined()
+  })
+})
+
 describe('namespaces', () => {
   it('that are deleted are terminating until their finalizers are gone', async () => {
     const { api } = fixture()

@@ -116,7 +116,7 @@ async function applyObject(
       ...(subresource === undefined ? {} : { subresource }),
       ...ignoredFields(request, applied),
     })
-    return requireName(withSentVersion(merged, patch.body), key)
+    return requireName(withSentIdentity(merged, patch.body), key)
   }
   const create = async () => {
     if (subresource !== undefined) throw notFound(definition.type, key.name)
@@ -156,11 +156,13 @@ function withoutClosedMetadata({ definition, subresource }: WriteRequest, applie
   }
 }
 
-/** Who names a version means that state also where nothing else of the metadata counts. */
-function withSentVersion(merged: KubeObject, { metadata }: JsonObject): KubeObject {
-  const version = isJsonObject(metadata) ? metadata['resourceVersion'] : undefined
-  if (typeof version !== 'string' || merged.metadata.resourceVersion === version) return merged
-  return { ...merged, metadata: { ...merged.metadata, resourceVersion: version } }
+/** Who names an object and a version means those also where nothing else of the metadata counts. */
+function withSentIdentity(merged: KubeObject, { metadata }: JsonObject): KubeObject {
+  if (!isJsonObject(metadata)) return merged
+  const { name = merged.metadata.name, resourceVersion = merged.metadata.resourceVersion } = metadata
+  if (typeof name !== 'string' || typeof resourceVersion !== 'string') return merged
+  if (name === merged.metadata.name && resourceVersion === merged.metadata.resourceVersion) return merged
+  return { ...merged, metadata: { ...merged.metadata, name, resourceVersion } }
 }
 
 function inNamespace(object: KubeObject, { namespace }: ObjectKey): KubeObject {

@@ -169,7 +169,9 @@ function keptMetadata(previous: ObjectMeta, sent: ObjectMeta): ObjectMeta {
 /** The generation counts the changes of what is wanted: all but metadata, and status where that is a subresource. */
 function withGeneration(definition: ResourceDefinition, next: KubeObject, previous: KubeObject): KubeObject {
   const { generation } = previous.metadata
-  if (generation === undefined || isSameIntent(definition, next as Fields, previous as Fields)) return next
+  // A writer may bring a generation to a kind that counts none; it stays as it came.
+  if (!definition.hasGeneration || generation === undefined) return next
+  if (isSameIntent(definition, next as Fields, previous as Fields)) return next
   return { ...next, metadata: { ...next.metadata, generation: generation + 1 } }
 }
 

@@ -1,4 +1,4 @@
-import { isSameJson, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
+import { isJsonObject, isSameJson, type Json, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyText, type ObjectKey } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { AdmissionRequest } from '../admission/admission.ts'
@@ -94,9 +94,14 @@ function beforeItIsPutBack(
   const hasOtherTime = deletionTimestamp !== undefined && deletionTimestamp !== next.metadata.deletionTimestamp
   const metadata = hasOtherTime ? { ...next.metadata, deletionTimestamp } : next.metadata
   const { spec = {} } = decoded as Fields
-  const hasOtherSpec = definition.storageKey === 'namespaces' && !isSameJson(spec, (next as Fields).spec)
+  const hasOtherSpec =
+    definition.storageKey === 'namespaces' && namesFinalizers(spec) && !isSameJson(spec, (next as Fields).spec)
   if (hasOtherSpec) return { ...next, metadata, spec } as KubeObject
   return hasOtherTime ? { ...next, metadata } : next
+}
+
+function namesFinalizers(spec: Json): boolean {
+  return isJsonObject(spec) && Array.isArray(spec['finalizers']) && spec['finalizers'].length > 0
 }
 
 function withOwnersOf({ metadata: { managedFields } }: KubeObject, object: KubeObject): KubeObject {

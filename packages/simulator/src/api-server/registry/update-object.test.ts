@@ -1,5 +1,6 @@
 import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Lease } from '@cofferdam/kubernetes/api/core.ts'
+import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import type { KubeObject, ObjectMeta } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { configMaps, deployments, leases, namespaces, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { describe, expect, it } from 'vitest'
@@ -15,7 +16,7 @@ function deployment(name: string): Deployment {
   }
 }
 
-const deploymentOf = (name: string, metadata: Partial<ObjectMeta>) => ({
+const deploymentOf = (name: string, metadata: JsonObject) => ({
   apiVersion: 'apps/v1',
   kind: 'Deployment',
   metadata: { name, ...metadata },
@@ -106,6 +107,12 @@ describe('what only a real server would have shown: an update', () => {
     expect([done.status, done.metadata.labels?.['app'], done.spec.replicas]).toEqual([{ replicas: 1 }, undefined, 2])
   })
 
+  it('that puts features into a lease which are off drops them', async () => {
+    const { api } = fixture()
+    const spec = { holderIdentity: 'a', strategy: 'OldestEmulationVersion', preferredHolder: 'b' }
+    expect((await api.create(leases, { ...lease('a'), spec } as Lease)).spec).toEqual({ holderIdentity: 'a' })
+  })
+
   it('that makes a lease keeps its time of deletion, and is refused a version that is no number', async () => {
     const { api } = fixture()
     const made = await api.update(leases, lease('a', { deletionTimestamp: '2020-01-01T00:00:00Z' }))
@@ -115,10 +122,14 @@ describe('what only a real server would have shown: an update', () => {
 })
 
 describe('admission plugins', () => {
-  it('taint a new node and leave a pod without an account, as the real server they are set for', async () => {
+  it('taint a new node, whose taints are nobody’s, and leave a pod without an account, as the real server they are set for', async () => {
     const { api } = fixture({ plugins: { taintNodesByCondition: true, serviceAccount: false } })
-    const node = await api.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' } })
+    const labels = { rack: 'r1' }
+    const node = await api.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1', labels } })
     expect(node.spec?.taints).toEqual([{ key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' }])
+    const taints = [{ key: 'own', effect: 'NoSchedule' }]
+    const body = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'n1' }, spec: { taints } }
+    await api.patch(nodes, { name: 'n1' }, { type: 'apply', body }, { fieldManager: 'one', dryRun: true })
     const untainted = await api.update(nodes, { ...node, spec: {} })
     expect(untainted.spec?.taints).toBeUndefined()
     expect((await api.create(pods, pod('a'))).spec.serviceAccountName).toBeUndefined()
