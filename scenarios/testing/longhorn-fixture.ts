@@ -207,7 +207,10 @@ export async function openLonghornFixture(
       const last = answered.get(pod.metadata.name)
       if (last?.versions === versions && clock.now() - last.atMs < askAgainMs) continue
       answered.set(pod.metadata.name, { versions, atMs: clock.now() })
-      const code = await dryRunEviction(api, pod)
+      const asking = dryRunEviction(api, pod)
+      // The guard may wait a moment for what it has not heard yet.
+      await settled(clock, asking)
+      const code = await asking
       if (code !== 429 && code !== 404)
         oracle.blame(
           `the instance manager of ${pod.spec.nodeName} is under two budgets, and its eviction answered with ${code}`,
