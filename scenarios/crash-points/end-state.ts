@@ -54,7 +54,7 @@ function textOf(resource: string, object: KubeObject): string {
   return `${resource} ${namespace ?? ''}/${name} ${JSON.stringify(kept, masked)}`
 }
 
-function isOurs({ apiVersion = '' }: KubeObject): boolean {
+function isOurs({ apiVersion }: KubeObject): boolean {
   return apiVersion.startsWith('cofferdam.io/')
 }
 

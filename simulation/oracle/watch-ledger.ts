@@ -15,7 +15,7 @@ export function watchLedger({ views }: Stage, { blame }: Blame, excuses: Excuses
 
   const stop = ledgers.subscribe(({ after }) => {
     // As it is stored: a ledger that contradicts itself is what the operator's own parser refuses to read.
-    const entries = (after?.status?.entries ?? []).map(({ scope = '', ...entry }) => ({ ...entry, scope }))
+    const entries = after?.status?.entries ?? []
     for (const [index, entry] of entries.entries()) {
       const rival = entries
         .slice(index + 1)

@@ -99,9 +99,12 @@ function setFloor(state: Drawn): CephFault {
   return { does: 'command', command }
 }
 
-function* undo(state: Drawn): Generator<CephFault> {
-  for (const daemon of [...state.down]) yield bringUp(state, daemon) as CephFault
-  for (const osd of [...state.out]) yield move(state, osd, false) as CephFault
-  for (const zone of [...state.noout]) yield setNoout(state, zone)
-  if (state.minSize !== 2) yield setFloor(state)
+function undo(state: Drawn): CephFault[] {
+  const { down, out, noout, minSize } = state
+  return [
+    ...Array.from(down, (daemon) => bringUp(state, daemon) as CephFault),
+    ...Array.from(out, (osd) => move(state, osd, false) as CephFault),
+    ...Array.from(noout, (zone) => setNoout(state, zone)),
+    ...(minSize === 2 ? [] : [setFloor(state)]),
+  ]
 }

@@ -25,7 +25,7 @@ const names = ['kubectl drain', 'cofferdam drain', 'an agent with requests'] as 
 
 /** Whether it ended well; one that is not through in time is ended. */
 async function ending(program: RunningProgram): Promise<boolean> {
-  const timer = setTimeout(() => program.stop(), patienceMs)
+  const timer = setTimeout(() => void program.stop(), patienceMs)
   const { code } = await program.ended
   clearTimeout(timer)
   return code === 0

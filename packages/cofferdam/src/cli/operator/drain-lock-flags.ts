@@ -78,7 +78,7 @@ export function configureDrainLock(command: Command): void {
     .option(
       '--guard-client-name <name>',
       'and only with this common name; may be repeated',
-      (name: string, names: readonly string[] = []) => [...names, name],
+      (name: string, names?: readonly string[]) => [...(names ?? []), name],
     )
 }
 

@@ -11,7 +11,16 @@ import {
 } from '@cofferdam/kubernetes/api/resources.ts'
 import { evictPod } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { describe, expect, it } from 'vitest'
-import { barePod, budget, deployment, inDefault, openScenario, openWorld, type Scenario, statefulSet } from '../testing/scenario.ts'
+import {
+  barePod,
+  budget,
+  deployment,
+  inDefault,
+  openScenario,
+  openWorld,
+  type Scenario,
+  statefulSet,
+} from '../testing/scenario.ts'
 import { startDisruption } from './disruption.ts'
 
 async function counts(scenario: Scenario, name = 'web') {
@@ -53,7 +62,10 @@ describe('the disruption controller', () => {
     const { api, clock, random } = scenario
     const disruption = startDisruption({ api, clock, random })
     const set = await api.create(statefulSets, statefulSet('web', { replicas: 3 }))
-    await api.create(pods, ownedPod('web-1', { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: set.metadata.uid as string }))
+    await api.create(
+      pods,
+      ownedPod('web-1', { apiVersion: 'apps/v1', kind: 'StatefulSet', name: 'web', uid: set.metadata.uid as string }),
+    )
     await api.create(podDisruptionBudgets, budget('web', { maxUnavailable: 1 }))
     await scenario.seconds(1)
     expect(await counts(scenario)).toEqual([3, 2, 0, 0])
