@@ -113,7 +113,7 @@ export function startGuard(options: GuardOptions): RunningGuard {
         port: options.port,
         certificate,
         answer: guard.answer,
-        recognises: (proof) => isCallerProof(proof, signingKeys, clock.now()),
+        recognises: (proof) => isCallerProof(proof, signingKeys),
         ...(options.clients === undefined ? {} : { clients: options.clients }),
         whatIsMissing,
         onError,

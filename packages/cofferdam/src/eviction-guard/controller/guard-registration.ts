@@ -93,7 +93,7 @@ export function createGuardRegistration(ports: GuardRegistrationPorts): Controll
     const { guardsDeletions, recheckSeconds = 30 } = settings
     if (held === undefined || address === undefined) return { recheckAfterSeconds: Math.min(1, recheckSeconds) }
     const { caBundle, signingKey } = held
-    const proof = callerProof(signingKey, clock.now())
+    const proof = callerProof(signingKey)
     const { namespace: ownNamespace } = guardSecret
     const built = buildGuardConfiguration({ address, caBundle, guardsDeletions, ownNamespace, proof })
     const actual = views.configurations.get({ name: guardConfigurationName })
