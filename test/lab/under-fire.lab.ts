@@ -33,17 +33,21 @@ afterAll(async () => {
   await lab?.close()
 })
 
-/** Whether an operator runs that has had time to see what is there: its API server too. */
+/** Whether all operators have run for long enough to see what is there, their leader among them, and the API server too. */
 function attendance(stageOf: () => FireStage | undefined): () => boolean {
   let disturbedMs = Date.now()
+  let before = ''
   const timer = setInterval(() => {
     const stage = stageOf()
     if (stage === undefined) return
     const { frozen } = stage
     const plane = [lab.plane.daemons.apiserver, lab.plane.daemons.etcd]
-    const isServed = plane.every((daemon) => daemon.isRunning() && !frozen.has(daemon)) && !stage.isCutOff()
-    const isOperated = [...lab.operators().values()].some((daemon) => !frozen.has(daemon))
-    if (!isServed || !isOperated) disturbedMs = Date.now()
+    const operators = [...lab.operators().values()]
+    const isServed = [...plane, ...operators].every((daemon) => daemon.isRunning() && !frozen.has(daemon))
+    // The one that went may have led, and another leads only when its lease has ended.
+    const present = operators.map(({ pid }) => pid).join()
+    if (!isServed || stage.isCutOff() || present !== before) disturbedMs = Date.now()
+    before = present
   }, 250)
   endings.push(() => clearInterval(timer))
   return () => Date.now() - disturbedMs >= settledMs

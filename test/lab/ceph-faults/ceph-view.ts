@@ -17,6 +17,9 @@ export interface CephView {
   readonly mayStop: Readonly<Record<string, string>>
 }
 
+/** What of it depends on where CRUSH has put each group once OSDs of two zones are down: whether one has lost two copies. */
+export const ofOneZone: readonly (keyof CephView)[] = ['checks', 'states', 'mayStop']
+
 /** States in which a group does not stay. */
 const passing = /peering|activating|recover|backfill|_wait|unknown|stale|creating|remapped|laggy|wait/
 
@@ -46,7 +49,7 @@ export async function lookAtCeph(
   return {
     osds: map.value.osds.map(({ id, isUp, isIn }) => `osd.${id} ${isUp ? 'up' : 'down'} ${isIn ? 'in' : 'out'}`),
     quorum: [...quorum.value.inQuorum].sort(),
-    flags: map.value.bucketFlags,
+    flags: Object.fromEntries(Object.entries(map.value.bucketFlags).sort()),
     health: status.value.health,
     checks: status.value.healthChecks.filter((check) => !ofTheMoment.test(check)).sort(),
     states,
