@@ -58,8 +58,11 @@ function isOurs({ apiVersion }: KubeObject): boolean {
   return apiVersion.startsWith('cofferdam.io/')
 }
 
-/** Who was refused what, and when: it says what happened, not how things are. */
-const remembered = new Set(['cofferdam.io/eviction-attempted'])
+/**
+ * Who was refused what and when, and which pods went: it says what happened, not how things are. A process that died before it heard of its
+ * eviction cannot note it, and the pod is gone for the next one.
+ */
+const remembered = new Set(['cofferdam.io/eviction-attempted', 'evictedPods'])
 const growing = /epoch|generation|resourceversion|uid|requestid|seconds|cabundle|bootid|since|ticket|sequence|nonce/i
 const moment = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
 const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
