@@ -9,7 +9,6 @@ const timePattern = /\b20(?!20-)\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
 const generatedName = /\b([abc]-)[bcdfghjklmnpqrstvwxz2456789]{5}\b/g
 const versionsInText: readonly RegExp[] = [
   /(?<=ResourceVersion in (?:the precondition|record) \()\d+/g,
-  /(?<=ResourceVersion in (?:precondition|object meta): )\d+/g,
   /(?<=resource version: )\d+/gi,
   /(?<=current: )\d+/g,
   /(?<="resourceVersion":")\d+/g,

@@ -58,7 +58,7 @@ export function serverSideApply(request: ApplyRequest): KubeObject {
   const saysNothing = request.live !== undefined && isSameJson(request.applied['metadata'], emptyObject)
   const hollow = saysNothing ? ['metadata'] : []
   const applied = withoutFields(request.applied, [...(request.ignored ?? []), ...hollow])
-  validateApplied(applied, plan, subjectOf(request.applied))
+  validateApplied(applied, plan, subjectOf(applied))
   const state: ApplyState = { request, applied, plan, owners: ownersOf(request) }
   const outcome = attempt(state, request.force)
   const object = 'conflicts' in outcome ? settleConflicts(state, outcome.conflicts) : outcome.object

@@ -54,7 +54,7 @@ function ownersBefore({ previous, next, subresource }: TrackedWrite): readonly O
   const sent = next.metadata.managedFields
   const isSent = sent !== undefined && sent !== null && (subresource === undefined || subresource === '')
   if (isSent && sent !== stored) {
-    if (asksToForget(sent)) return []
+    if (isReset(sent)) return []
     const owners = isSameJson(sent, stored) ? undefined : readOwnership(sent)
     // A list that cannot be read is taken for a client that does not know the field, not for a wish to lose it.
     if (owners !== undefined && owners.length > 0) return owners
@@ -63,7 +63,7 @@ function ownersBefore({ previous, next, subresource }: TrackedWrite): readonly O
 }
 
 /** An empty list, or a list of one empty entry, asks to forget all owners. */
-export function asksToForget(entries: readonly ManagedFieldsEntry[]): boolean {
+function isReset(entries: readonly ManagedFieldsEntry[]): boolean {
   return entries.length === 0 || (entries.length === 1 && isSameJson(entries[0], {}))
 }
 

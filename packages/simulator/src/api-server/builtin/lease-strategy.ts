@@ -1,16 +1,11 @@
 import type { Lease } from '@cofferdam/kubernetes/api/core.ts'
-import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import type { ResourceStrategy } from '../resource-definition.ts'
 import type { FieldError } from '../schema/field-error.ts'
 import { nonNegativeErrors } from './field-rules.ts'
 
 export const leaseStrategy: ResourceStrategy = {
   prepare(next: Lease) {
-    if (next.spec === undefined) return { ...next, spec: {} }
-    if (!('strategy' in next.spec || 'preferredHolder' in next.spec)) return next
-    // Fields of coordinated leader election, a feature that is off by default.
-    const { strategy: _, preferredHolder: __, ...spec } = next.spec as JsonObject
-    return { ...next, spec }
+    return next.spec === undefined ? { ...next, spec: {} } : next
   },
 
   validate({ spec }: Lease, previous: Lease | undefined) {

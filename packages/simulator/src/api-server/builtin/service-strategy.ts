@@ -41,7 +41,7 @@ export const serviceStrategy: ResourceStrategy = {
     let spec: Spec = withDefaults(next.spec ?? {}, specDefaults)
     if (spec.sessionAffinity === 'ClientIP') spec = withDefaults(spec, { sessionAffinityConfig: threeHours })
     if (spec.type !== 'ExternalName') {
-      const clusterIP = spec.clusterIP || previous?.spec?.clusterIP || addressFor(next, previous)
+      const clusterIP = spec.clusterIP || previous?.spec?.clusterIP || addressFor(next)
       spec = withDefaults(
         { ...spec, clusterIP, clusterIPs: spec.clusterIPs ?? [clusterIP] },
         clusterIP === 'None' ? { ...addressDefaults } : addressDefaults,
@@ -100,11 +100,11 @@ function portErrors({ ports = [], type, clusterIP, externalName }: Spec): FieldE
   return errors
 }
 
-/** Nobody routes to it here: any address of the usual range will do, another one each time it is asked for. */
-function addressFor({ metadata }: Service, previous: Service | undefined): string {
-  const { namespace, name, uid } = metadata
+/** Nobody routes to it here: an address of the usual range that is always the same for the same service will do. */
+function addressFor({ metadata }: Service): string {
+  const { namespace, name } = metadata
   if (namespace === 'default' && name === 'kubernetes') return '10.96.0.1'
-  const place = 2 + (hash(`${namespace}/${name}/${uid}/${previous?.metadata.resourceVersion}`) % (2 ** 20 - 4))
+  const place = 2 + (hash(`${namespace}/${name}`) % (2 ** 20 - 4))
   return `10.${96 + (place >> 16)}.${(place >> 8) & 255}.${place & 255}`
 }
 

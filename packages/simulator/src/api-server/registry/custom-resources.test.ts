@@ -88,28 +88,6 @@ describe('a definition of custom resources', () => {
     expect(server.catalogue.revision).toBeGreaterThan(before)
   })
 
-  it('refuses an object of another kind in the name of that kind', async () => {
-    const { api } = fixture()
-    await api.create(customResourceDefinitions, definition())
-    const made = await api.create(locks, lock('a'))
-    expect(await refusalOf(api.update(locks, { ...made, kind: 'Other' }))).toMatchObject({
-      code: 422,
-      details: { kind: 'Other', causes: [{ field: 'kind', message: 'Invalid value: "Other": must be Lock' }] },
-    })
-  })
-
-  it('takes finalizers without a domain, and warns that they may be those of another', async () => {
-    const { api } = fixture()
-    await api.create(customResourceDefinitions, definition())
-    const warnings: string[] = []
-    const onWarning = (text: string) => warnings.push(text)
-    const made = await api.create(locks, lock('a', {}, ['hold', 'example.com/hold']), { onWarning })
-    await api.update(locks, { ...made, metadata: { ...made.metadata, labels: { a: '1' } } }, { onWarning })
-    expect(warnings).toEqual([
-      'metadata.finalizers: "hold": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers',
-    ])
-  })
-
   it('in a dry run has no effect', async () => {
     const { api } = fixture()
     await api.create(customResourceDefinitions, definition(), { dryRun: true })

@@ -103,7 +103,7 @@ async function applyObject(
 ): Promise<KubeObject> {
   requireManager(request)
   const { definition, fieldManager, subresource } = request
-  const applied = withoutClosedMetadata(request, patch.body)
+  const applied = patch.body
   const merge = (live: KubeObject | undefined) => {
     const merged = serverSideApply({
       live,
@@ -116,7 +116,7 @@ async function applyObject(
       ...(subresource === undefined ? {} : { subresource }),
       ...ignoredFields(request, applied),
     })
-    return requireName(withSentIdentity(merged, patch.body), key)
+    return requireName(merged, key)
   }
   const create = async () => {
     if (subresource !== undefined) throw notFound(definition.type, key.name)
@@ -136,33 +136,8 @@ function ignoredFields(
   applied: JsonObject,
 ): { ignored?: readonly string[] } {
   if (subresource !== 'status') return definition.hasStatus ? { ignored: ['status'] } : {}
-  if (definition.origin === 'builtin') return { ignored: ['spec'] }
+  if (definition.origin === 'builtin') return {}
   return { ignored: Object.keys(applied).filter((field) => !['apiVersion', 'kind', 'status'].includes(field)) }
-}
-
-/** Metadata that a write to the status puts back, and who applies it there therefore does not own. */
-const closedMetadata: Readonly<Record<string, readonly string[]>> = {
-  'apps/deployments': ['labels'],
-  pods: ['deletionTimestamp', 'ownerReferences'],
-}
-
-function withoutClosedMetadata({ definition, subresource }: WriteRequest, applied: JsonObject): JsonObject {
-  const closed = subresource === 'status' ? closedMetadata[definition.storageKey] : undefined
-  const { metadata } = applied
-  if (closed === undefined || !isJsonObject(metadata)) return applied
-  return {
-    ...applied,
-    metadata: Object.fromEntries(Object.entries(metadata).filter(([field]) => !closed.includes(field))),
-  }
-}
-
-/** Who names an object and a version means those also where nothing else of the metadata counts. */
-function withSentIdentity(merged: KubeObject, { metadata }: JsonObject): KubeObject {
-  if (!isJsonObject(metadata)) return merged
-  const { name = merged.metadata.name, resourceVersion = merged.metadata.resourceVersion } = metadata
-  if (typeof name !== 'string' || typeof resourceVersion !== 'string') return merged
-  if (name === merged.metadata.name && resourceVersion === merged.metadata.resourceVersion) return merged
-  return { ...merged, metadata: { ...merged.metadata, name, resourceVersion } }
 }
 
 function inNamespace(object: KubeObject, { namespace }: ObjectKey): KubeObject {

@@ -2,7 +2,7 @@ import { isSameJson, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import type { KubeObject, ObjectMeta } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { randomUid } from '@cofferdam/kubernetes/runtime/random.ts'
-import { asksToForget, trackUpdate } from '../apply/track-update.ts'
+import { trackUpdate } from '../apply/track-update.ts'
 import { type MetadataRules, validateMetadata } from '../builtin/metadata-validation.ts'
 import type { ResourceDefinition } from '../resource-definition.ts'
 import { type FieldError, invalidObject } from '../schema/field-error.ts'
@@ -16,7 +16,7 @@ type Fields = KubeObject & JsonObject
 export function prepareCreate(registry: Registry, request: WriteRequest, decoded: KubeObject): KubeObject {
   const { definition } = request
   const metadata: ObjectMeta = {
-    ...decoded.metadata,
+    ...without(decoded.metadata, 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation'),
     uid: randomUid(registry.random.stream(`uids of ${definition.storageKey} by ${request.fieldManager}`)),
     creationTimestamp: timestamp(registry.clock),
     ...(definition.hasGeneration ? { generation: 1 } : {}),
@@ -53,7 +53,7 @@ export function prepareUpdate(
   const prepared = strategy.prepare?.(next, previous) ?? next
   const own = isStatusWrite ? strategy.validateStatus?.(prepared, previous) : strategy.validate?.(prepared, previous)
   requireValid(request, prepared, [...validateMetadata(prepared, previous, metadataRules(definition)), ...(own ?? [])])
-  warnWriter(request, prepared, previous)
+  warnWriter(request, prepared)
   if (isSameJson(prepared, previous)) return previous
   return isStatusWrite ? prepared : withGeneration(definition, prepared, previous)
 }
@@ -96,7 +96,7 @@ function withStatusOf(
   const { managedFields } = decoded.metadata
   const metadata = {
     ...previous.metadata,
-    ...(definition.origin === 'builtin' ? openMetadata(definition, decoded.metadata, previous.metadata) : {}),
+    ...(definition.origin === 'builtin' ? openMetadata(decoded.metadata) : {}),
     ...(isTracked && managedFields !== undefined ? { managedFields } : {}),
   }
   const hasSameMetadata = isSameJson(metadata, previous.metadata)
@@ -105,11 +105,9 @@ function withStatusOf(
   return hasSameMetadata ? next : { ...next, metadata }
 }
 
-/** What built-in kinds let a status write change beside the status. Who names another uid gets the answer that it never changes. */
-function openMetadata({ storageKey }: ResourceDefinition, sent: ObjectMeta, previous: ObjectMeta): Partial<ObjectMeta> {
-  const { annotations, finalizers } = sent
-  const { labels } = storageKey === 'apps/deployments' ? previous : sent
-  return { labels, annotations, finalizers, uid: sent.uid || previous.uid } as Partial<ObjectMeta>
+/** What built-in kinds let a status write change beside the status. */
+function openMetadata({ labels, annotations, finalizers }: ObjectMeta): Partial<ObjectMeta> {
+  return { labels, annotations, finalizers } as Partial<ObjectMeta>
 }
 
 function withKeptFields(request: WriteRequest, previous: KubeObject, decoded: KubeObject): KubeObject {
@@ -151,8 +149,7 @@ const serverFields = [
 
 /** Writers cannot change what the server sets: it stays as it was, or the write is refused. */
 function keptMetadata(previous: ObjectMeta, sent: ObjectMeta): ObjectMeta {
-  const isReset =
-    sent.managedFields !== undefined && previous.managedFields === undefined && asksToForget(sent.managedFields)
+  const isReset = sent.managedFields?.length === 0 && previous.managedFields === undefined
   const managedFields = isReset ? undefined : (sent.managedFields ?? previous.managedFields)
   const isKept = managedFields === sent.managedFields && serverFields.every((field) => sent[field] === previous[field])
   if (isKept) return sent
@@ -169,9 +166,7 @@ function keptMetadata(previous: ObjectMeta, sent: ObjectMeta): ObjectMeta {
 /** The generation counts the changes of what is wanted: all but metadata, and status where that is a subresource. */
 function withGeneration(definition: ResourceDefinition, next: KubeObject, previous: KubeObject): KubeObject {
   const { generation } = previous.metadata
-  // A writer may bring a generation to a kind that counts none; it stays as it came.
-  if (!definition.hasGeneration || generation === undefined) return next
-  if (isSameIntent(definition, next as Fields, previous as Fields)) return next
+  if (generation === undefined || isSameIntent(definition, next as Fields, previous as Fields)) return next
   return { ...next, metadata: { ...next.metadata, generation: generation + 1 } }
 }
 
@@ -199,12 +194,7 @@ function isNamedByOwnRule(group: string, plural: string): boolean {
 }
 
 /** Groups whose validation in the real server is not that of the core. */
-const groupsWithPlainFinalizers = new Set([
-  'admissionregistration.k8s.io',
-  'apiextensions.k8s.io',
-  'coordination.k8s.io',
-  'policy',
-])
+const groupsWithPlainFinalizers = new Set(['admissionregistration.k8s.io', 'apiextensions.k8s.io', 'policy'])
 
 function requireValid({ definition }: WriteRequest, object: KubeObject, errors: readonly FieldError[]): void {
   if (errors.length === 0) return
@@ -212,7 +202,7 @@ function requireValid({ definition }: WriteRequest, object: KubeObject, errors: 
   throw invalidObject({ group, kind, name: object.metadata.name ?? '' }, errors)
 }
 
-function warnWriter({ definition, onWarning }: WriteRequest, object: KubeObject, previous?: KubeObject): void {
+function warnWriter({ definition, onWarning }: WriteRequest, object: KubeObject): void {
   if (onWarning === undefined) return
-  for (const warning of definition.strategy.warn?.(object, previous) ?? []) onWarning(warning)
+  for (const warning of definition.strategy.warn?.(object) ?? []) onWarning(warning)
 }

@@ -1,4 +1,3 @@
-import { isJsonObject, isSameJson, type Json, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyText, type ObjectKey } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { AdmissionRequest } from '../admission/admission.ts'
@@ -9,8 +8,6 @@ import { decodeObject } from './decode-object.ts'
 import { prepareUpdate, trackWrite } from './prepare-write.ts'
 import { admissionOf, admit, bucketOf, type Registry, type WriteRequest } from './registry.ts'
 import { asServed, asStored } from './served-version.ts'
-
-type Fields = KubeObject & JsonObject
 
 /** What a write makes of the object that is there. */
 export interface Rewrite {
@@ -73,41 +70,8 @@ function nextState(registry: Registry, request: WriteRequest, rewrite: Rewrite, 
   requireCurrent(request, changed, current)
   const decoded = (rewrite.decode ?? ((sent) => decodeObject(request, sent, current)))(changed, current)
   const next = prepareUpdate(request, decoded, current, rewrite.isTracked === true)
-  if (rewrite.isTracked === true) return next
-  const written = beforeItIsPutBack(request, decoded, next)
-  if (written === current) return current
-  const tracked = trackWrite(registry, request, written, current)
-  return written === next ? tracked : withOwnersOf(tracked, next)
-}
-
-/**
- * What was to be written, with those fields as they were sent that silently stay as they are: the time of deletion, and the spec of a
- * Namespace. The real server notes who owns what first and puts them back afterwards, so who sent others owns them from then on.
- */
-function beforeItIsPutBack(
-  { definition, subresource }: WriteRequest,
-  decoded: KubeObject,
-  next: KubeObject,
-): KubeObject {
-  if (subresource !== undefined) return next
-  const { deletionTimestamp } = decoded.metadata
-  const hasOtherTime = deletionTimestamp !== undefined && deletionTimestamp !== next.metadata.deletionTimestamp
-  const metadata = hasOtherTime ? { ...next.metadata, deletionTimestamp } : next.metadata
-  const { spec = {} } = decoded as Fields
-  const hasOtherSpec =
-    definition.storageKey === 'namespaces' && namesFinalizers(spec) && !isSameJson(spec, (next as Fields).spec)
-  if (hasOtherSpec) return { ...next, metadata, spec } as KubeObject
-  return hasOtherTime ? { ...next, metadata } : next
-}
-
-function namesFinalizers(spec: Json): boolean {
-  return isJsonObject(spec) && Array.isArray(spec['finalizers']) && spec['finalizers'].length > 0
-}
-
-function withOwnersOf({ metadata: { managedFields } }: KubeObject, object: KubeObject): KubeObject {
-  if (isSameJson(managedFields, object.metadata.managedFields)) return object
-  const { managedFields: _, ...metadata } = object.metadata
-  return { ...object, metadata: managedFields === undefined ? metadata : { ...metadata, managedFields } }
+  if (next === current || rewrite.isTracked === true) return next
+  return trackWrite(registry, request, next, current)
 }
 
 /** A write that names a version is meant for that state only. */
@@ -115,14 +79,10 @@ function requireCurrent({ definition }: WriteRequest, { metadata }: KubeObject, 
   const { resourceVersion, name } = current.metadata
   const wanted = metadata.resourceVersion
   if (!wanted || wanted === '0' || wanted === resourceVersion) return
-  requireReadableVersion(wanted)
+  if (!/^\d+$/.test(wanted)) {
+    throw unclassifiedFailure(`strconv.ParseUint: parsing ${JSON.stringify(wanted)}: invalid syntax`)
+  }
   throw staleWrite(definition.type, name)
-}
-
-/** @throws ApiError 500 for a version that is no number */
-export function requireReadableVersion(version: string): void {
-  if (/^\d+$/.test(version)) return
-  throw unclassifiedFailure(`strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`)
 }
 
 function writeNext(

@@ -2,12 +2,11 @@ import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { ResourceDefinition } from '../resource-definition.ts'
 import { invalidObject } from '../schema/field-error.ts'
-import { badRequest, conflict } from './api-errors.ts'
+import { badRequest, conflict, notFound } from './api-errors.ts'
 import { createObject } from './create-object.ts'
 import { decodeObject } from './decode-object.ts'
-import { bucketOf, type Registry, type WriteRequest } from './registry.ts'
-import { requireReadableVersion, rewriteObject } from './rewrite-object.ts'
-import { asServed } from './served-version.ts'
+import type { Registry, WriteRequest } from './registry.ts'
+import { rewriteObject } from './rewrite-object.ts'
 
 /** Kinds that the real server also creates by PUT. */
 const createdByUpdate = new Set([
@@ -33,54 +32,30 @@ const replacedByVersionOnly = new Set([
   'storage.k8s.io/volumeattachments',
 ])
 
-export async function updateObject(registry: Registry, request: WriteRequest, sent: KubeObject): Promise<KubeObject> {
+export function updateObject(registry: Registry, request: WriteRequest, sent: KubeObject): Promise<KubeObject> {
   if (!sent.metadata?.name) throw badRequest('name must be provided')
-  const { definition } = request
-  const key = keyOf(sent)
-  const mayCreate = request.subresource === undefined && createdByUpdate.has(definition.storageKey)
-  if (mayCreate && bucketOf(registry, definition).get(keyText(key)) === undefined) {
-    return createByUpdate(registry, request, sent)
-  }
-  const decoded = readReplacement(registry, request, sent)
+  const mayCreate = request.subresource === undefined && createdByUpdate.has(request.definition.storageKey)
   return rewriteObject(registry, request, {
-    key,
-    ...(mayCreate ? { otherwise: () => createByUpdate(registry, request, sent) } : {}),
-    change: (current) => replacement(request, decoded, current),
-    decode: (changed) => requireCustomKind(request, changed),
+    key: keyOf(sent),
+    change: (current) => replacement(request, sent, current),
+    otherwise: () => (mayCreate ? createByUpdate(registry, request, sent) : refuseAbsent(request, sent)),
   })
-}
-
-/**
- * What cannot be read is refused before anything is looked up, and unknown fields are warned of whatever comes of the rest. Another kind
- * is found out at once for built-in kinds and only beside the stored object for custom ones.
- */
-function readReplacement(registry: Registry, request: WriteRequest, sent: KubeObject): KubeObject {
-  const { definition } = request
-  const stored = bucketOf(registry, definition).get(keyText(keyOf(sent)))
-  const previous = stored === undefined ? undefined : asServed(definition, stored)
-  if (definition.origin !== 'custom') return decodeObject(request, sent, previous)
-  const { kind } = sent
-  const decoded = decodeObject(request, { ...sent, kind: definition.type.kind }, previous)
-  return kind === decoded.kind ? decoded : { ...decoded, kind }
 }
 
 async function createByUpdate(registry: Registry, request: WriteRequest, sent: KubeObject): Promise<KubeObject> {
   requireSameUid(request.definition, sent)
   // A version does not hinder who creates by PUT, as it hinders who creates by POST.
-  const { resourceVersion, ...metadata } = sent.metadata
-  if (resourceVersion) requireReadableVersion(resourceVersion)
-  const created = await createObject(registry, request, { ...sent, metadata }, { keepsDeletion: true })
+  const { resourceVersion: _, ...metadata } = sent.metadata
+  const created = await createObject(registry, request, { ...sent, metadata })
   request.onCreated?.()
   return created
 }
 
-/** @throws ApiError 422 in the name of the kind that was sent */
-function requireCustomKind({ definition }: WriteRequest, sent: KubeObject): KubeObject {
-  const { group, kind } = definition.type
-  if (sent.kind === kind) return sent
-  throw invalidObject({ group, kind: sent.kind, name: sent.metadata.name }, [
-    { kind: 'Invalid', field: 'kind', value: sent.kind, detail: `must be ${kind}` },
-  ])
+/** Unreadable input is reported first, and so are unknown fields. */
+async function refuseAbsent(request: WriteRequest, sent: KubeObject): Promise<never> {
+  const { origin, type } = request.definition
+  decodeObject(request, origin === 'custom' ? { ...sent, kind: type.kind } : sent)
+  throw notFound(request.definition.type, sent.metadata.name)
 }
 
 /** @throws ApiError 422 where the kind is never replaced blindly, 409 where another object is meant */
