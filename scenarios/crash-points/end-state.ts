@@ -63,13 +63,15 @@ function isOurs({ apiVersion }: KubeObject): boolean {
  * eviction cannot note it, and the pod is gone for the next one.
  */
 const remembered = new Set(['cofferdam.io/eviction-attempted', 'evictedPods'])
+/** A process that was not there says less of how it came; the reason beside the sentence is compared. */
+const worded = new Set(['message'])
 const growing = /epoch|generation|resourceversion|uid|requestid|seconds|cabundle|bootid|since|ticket|sequence|nonce/i
 const moment = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
 const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
 /** Objects in the order of their keys; what only counts or dates is left out. */
 function masked(key: string, value: unknown): unknown {
-  if (remembered.has(key)) return undefined
+  if (remembered.has(key) || worded.has(key)) return undefined
   // Whether our own cordon was seen to be lifted is written after it was; the node itself is compared, and the mark on it decides.
   if (key === 'cordonedBy' && typeof value === 'string') return value.replace(/, lifted$/, '')
   if (growing.test(key) && (typeof value === 'number' || typeof value === 'string')) return '…'
