@@ -16,6 +16,8 @@ export interface AnswerNotes {
   readonly onWarning?: (text: string) => void
   /** Called when a PATCH made a new object (server-side apply), or a PUT did: 201 instead of 200. */
   readonly onCreated?: () => void
+  /** Called when a delete took the object away, and did not leave it terminating. */
+  readonly onGone?: () => void
 }
 
 /** The KubeApi of the embedded server, for one user. */
@@ -29,6 +31,11 @@ export interface EmbeddedApi extends KubeApi {
     options?: WriteOptions & AnswerNotes,
   ): Promise<JsonObject>
   update<T extends KubeObject>(type: ResourceType<T>, object: T, options?: SubresourceOptions & AnswerNotes): Promise<T>
+  delete<T extends KubeObject>(
+    type: ResourceType<T>,
+    key: ObjectKey,
+    options?: DeleteOptions & Pick<AnswerNotes, 'onGone'>,
+  ): Promise<T>
   deleteCollection(
     type: ResourceType,
     query?: ListQuery,

@@ -163,7 +163,11 @@ export class InProcessApi implements EmbeddedApi {
     return (await patchObject(this.#registry, request, key, patch)) as T
   }
 
-  async delete<T extends KubeObject>(type: ResourceType<T>, key: ObjectKey, options: DeleteOptions = {}): Promise<T> {
+  async delete<T extends KubeObject>(
+    type: ResourceType<T>,
+    key: ObjectKey,
+    options: DeleteOptions & Pick<AnswerNotes, 'onGone'> = {},
+  ): Promise<T> {
     const definition = this.#open(type, 'delete', key)
     return (await deleteObject(this.#registry, this.#write(definition, options), key, options)) as T
   }
@@ -197,7 +201,15 @@ export class InProcessApi implements EmbeddedApi {
 
   #write(definition: ResourceDefinition, options: SubresourceOptions & AnswerNotes): WriteRequest {
     const { user, admission } = this.#ports
-    const { dryRun = false, fieldManager, fieldValidation = 'Warn', subresource, onWarning, onCreated } = options
+    const {
+      dryRun = false,
+      fieldManager,
+      fieldValidation = 'Warn',
+      subresource,
+      onWarning,
+      onCreated,
+      onGone,
+    } = options
     return {
       definition,
       user,
@@ -208,6 +220,7 @@ export class InProcessApi implements EmbeddedApi {
       ...subresourceOf(subresource),
       ...(onWarning === undefined ? {} : { onWarning }),
       ...(onCreated === undefined ? {} : { onCreated }),
+      ...(onGone === undefined ? {} : { onGone }),
     }
   }
 }

@@ -26,12 +26,14 @@ export interface ScaleSubresource {
 export interface ResourceStrategy {
   /** Defaults and server-set fields; runs before validation, on create and on every update. */
   prepare?(next: KubeObject, previous: KubeObject | undefined): KubeObject
+  /** What admission adds to a new object, after it is noted who owns what was sent. */
+  admit?(created: KubeObject, isDryRun: boolean): KubeObject
   /** Rules that no schema can say: immutable fields, names, mutually exclusive fields. */
   validate?(next: KubeObject, previous: KubeObject | undefined): readonly FieldError[]
   /** Rules for the status subresource, where the kind has some. */
   validateStatus?(next: KubeObject, previous: KubeObject): readonly FieldError[]
   /** Warnings for the writer, as the server sends in `Warning` headers. */
-  warn?(next: KubeObject): readonly string[]
+  warn?(next: KubeObject, previous: KubeObject | undefined): readonly string[]
   /** Seconds between a delete request and the end; absent or 0 means at once. */
   gracePeriodSeconds?(object: KubeObject, requested: number | undefined): number
   /** Kinds that are questions, not things: a create is answered and nothing is stored. */

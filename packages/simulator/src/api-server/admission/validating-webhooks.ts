@@ -13,7 +13,7 @@ import { type MatchScope, matchedResource } from './webhook-match.ts'
 import { isExempt, isRuledBy, type Target } from './webhook-rules.ts'
 
 export interface ValidatingWebhooksOptions {
-  /** The ValidatingWebhookConfigurations as they are now. */
+  /** The ValidatingWebhookConfigurations as they are now; the same array means that none has changed. */
   configurations(): readonly KubeObject[]
   /** Undefined when there is no such namespace. */
   namespaceLabels(name: string): Labels | undefined
@@ -79,11 +79,20 @@ export function createValidatingWebhooks(options: ValidatingWebhooksOptions): Va
   }
 }
 
-/** In the order of the configurations' names, so that of several refusals it is always the same one that is reported. */
+const ordered = new WeakMap<readonly KubeObject[], readonly ValidatingWebhook[]>()
+
+/**
+ * In the order of the configurations' names, so that of several refusals it is always the same one that is reported.
+ * Put in order once: the same array comes until a configuration changes.
+ */
 function webhooksOf(configurations: readonly KubeObject[]): readonly ValidatingWebhook[] {
-  return [...configurations]
+  const known = ordered.get(configurations)
+  if (known !== undefined) return known
+  const webhooks = [...configurations]
     .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1))
     .flatMap((configuration) => (configuration as Configuration).webhooks ?? [])
+  ordered.set(configurations, webhooks)
+  return webhooks
 }
 
 function mayRule(

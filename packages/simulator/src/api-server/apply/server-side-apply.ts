@@ -41,6 +41,8 @@ export interface ApplyRequest {
   readonly subresource?: string
   /** Top-level fields this endpoint does not write, such as `status`. */
   readonly ignored?: readonly string[]
+  /** What an object of the kind holds that was never written. */
+  readonly blank?: JsonObject | undefined
 }
 
 const emptyObject: JsonObject = Object.freeze({})
@@ -58,7 +60,7 @@ export function serverSideApply(request: ApplyRequest): KubeObject {
   const saysNothing = request.live !== undefined && isSameJson(request.applied['metadata'], emptyObject)
   const hollow = saysNothing ? ['metadata'] : []
   const applied = withoutFields(request.applied, [...(request.ignored ?? []), ...hollow])
-  validateApplied(applied, plan, subjectOf(applied))
+  validateApplied(applied, plan, subjectOf(request.applied))
   const state: ApplyState = { request, applied, plan, owners: ownersOf(request) }
   const outcome = attempt(state, request.force)
   const object = 'conflicts' in outcome ? settleConflicts(state, outcome.conflicts) : outcome.object
@@ -124,7 +126,7 @@ function settleConflicts(state: ApplyState, conflicts: readonly FieldConflict[])
 }
 
 /** The owners to start from; what an untracked object has is taken to have been there before the first apply. */
-function ownersOf({ live, schema, apiVersion, time, subresource, ignored }: ApplyRequest): readonly Ownership[] {
+function ownersOf({ live, schema, apiVersion, time, subresource, ignored, blank }: ApplyRequest): readonly Ownership[] {
   if (live === undefined) return []
   const owners = readOwnership(live.metadata.managedFields)
   if (owners === undefined) throw unclassifiedFailure('failed to decode managed fields')
@@ -134,6 +136,7 @@ function ownersOf({ live, schema, apiVersion, time, subresource, ignored }: Appl
     next: withOwnership(live, []),
     schema,
     manager: 'before-first-apply',
+    blank,
     apiVersion,
     time,
     ...(subresource === undefined ? {} : { subresource }),

@@ -28,6 +28,8 @@ export interface TrackedWrite {
   readonly subresource?: string
   /** Top-level fields this endpoint does not write, such as `status`. */
   readonly ignored?: readonly string[]
+  /** What an object of the kind holds that was never written; its owner is nobody. */
+  readonly blank?: JsonObject | undefined
 }
 
 const emptyObject: JsonObject = Object.freeze({})
@@ -44,7 +46,7 @@ export function trackUpdate(write: TrackedWrite): KubeObject {
   // An object nobody tracked from its creation stays untracked until somebody applies it.
   if (owners.length === 0 && previous !== undefined) return withOwnership(next, owners)
   const plan = fieldPlanOf(write.schema)
-  const before = (previous ?? emptyObject) as unknown as JsonObject
+  const before = (previous ?? write.blank ?? emptyObject) as unknown as JsonObject
   const changes = compareObjects(before, next as unknown as JsonObject, { plan, ignored: write.ignored })
   return withOwnership(next, changes === undefined ? owners : ownersAfter(owners, changes, write))
 }
@@ -54,7 +56,7 @@ function ownersBefore({ previous, next, subresource }: TrackedWrite): readonly O
   const sent = next.metadata.managedFields
   const isSent = sent !== undefined && sent !== null && (subresource === undefined || subresource === '')
   if (isSent && sent !== stored) {
-    if (isReset(sent)) return []
+    if (asksToForget(sent)) return []
     const owners = isSameJson(sent, stored) ? undefined : readOwnership(sent)
     // A list that cannot be read is taken for a client that does not know the field, not for a wish to lose it.
     if (owners !== undefined && owners.length > 0) return owners
@@ -63,7 +65,7 @@ function ownersBefore({ previous, next, subresource }: TrackedWrite): readonly O
 }
 
 /** An empty list, or a list of one empty entry, asks to forget all owners. */
-function isReset(entries: readonly ManagedFieldsEntry[]): boolean {
+export function asksToForget(entries: readonly ManagedFieldsEntry[]): boolean {
   return entries.length === 0 || (entries.length === 1 && isSameJson(entries[0], {}))
 }
 

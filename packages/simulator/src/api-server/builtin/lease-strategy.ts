@@ -1,12 +1,23 @@
 import type { Lease } from '@cofferdam/kubernetes/api/core.ts'
+import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import type { ResourceStrategy } from '../resource-definition.ts'
 import type { FieldError } from '../schema/field-error.ts'
 import { nonNegativeErrors } from './field-rules.ts'
 
+/** Drops the fields of coordinated leader election, a feature that is off by default. */
+function withoutFeatures(lease: Lease): Lease {
+  if (lease.spec === undefined || !('strategy' in lease.spec || 'preferredHolder' in lease.spec)) return lease
+  const { strategy: _, preferredHolder: __, ...spec } = lease.spec as JsonObject
+  return { ...lease, spec }
+}
+
 export const leaseStrategy: ResourceStrategy = {
-  prepare(next: Lease) {
-    return next.spec === undefined ? { ...next, spec: {} } : next
+  prepare(next: Lease, previous: Lease | undefined) {
+    if (next.spec === undefined) return { ...next, spec: {} }
+    return previous === undefined ? next : withoutFeatures(next)
   },
+
+  admit: withoutFeatures,
 
   validate({ spec }: Lease, previous: Lease | undefined) {
     if (spec === undefined || spec === previous?.spec) return []

@@ -12,16 +12,13 @@ export const namespaceStrategy: ResourceStrategy = {
     if (name !== undefined && name !== '' && labels?.[nameLabel] !== name) {
       prepared = { ...next, metadata: { ...next.metadata, labels: { ...labels, [nameLabel]: name } } }
     }
-    if (previous !== undefined) return prepared
-    const finalizers = prepared.spec?.finalizers ?? []
-    return {
-      ...prepared,
-      spec: {
-        ...prepared.spec,
-        finalizers: finalizers.includes('kubernetes') ? finalizers : [...finalizers, 'kubernetes'],
-      },
-      status: { phase: 'Active' },
-    }
+    return previous === undefined ? { ...prepared, status: { phase: 'Active' } } : prepared
+  },
+
+  admit(created: Namespace) {
+    const finalizers = created.spec?.finalizers ?? []
+    if (finalizers.includes('kubernetes')) return created
+    return { ...created, spec: { ...created.spec, finalizers: [...finalizers, 'kubernetes'] } }
   },
 
   validateStatus({ metadata, status }: Namespace) {

@@ -29,6 +29,18 @@ export const nodeStrategy: ResourceStrategy = {
   },
 }
 
+const notReady = { key: 'node.kubernetes.io/not-ready', effect: 'NoSchedule' } as const
+
+/** With the admission plugin TaintNodesByCondition: a new node takes no pods until its kubelet has reported. */
+export const taintingNodeStrategy: ResourceStrategy = {
+  ...nodeStrategy,
+  admit(created: Node) {
+    const { taints = [] } = created.spec ?? {}
+    const isTainted = taints.some(({ key, effect }) => key === notReady.key && effect === notReady.effect)
+    return isTainted ? created : { ...created, spec: { ...created.spec, taints: [...taints, notReady] } }
+  },
+}
+
 /** The real server, too, says `metadata.taints` where it means `spec.taints`. */
 function taintErrors(taints: NonNullable<Node['spec']>['taints']): FieldError[] {
   const errors: FieldError[] = []

@@ -1,7 +1,7 @@
 import type { Toleration } from '@cofferdam/kubernetes/api/core.ts'
 import { parseQuantity } from '@cofferdam/kubernetes/api/quantity.ts'
 import type { FieldError } from '../schema/field-error.ts'
-import { choiceErrors, nonNegativeErrors } from './field-rules.ts'
+import { choiceErrors } from './field-rules.ts'
 import { labelsErrors, selectorErrors } from './labels-validation.ts'
 import { labelErrors, qualifiedNameErrors, subdomainErrors } from './name-rules.ts'
 import type { FullContainer, FullPodSpec, Port } from './pod-template.ts'
@@ -34,7 +34,13 @@ export function podSpecErrors(spec: FullPodSpec, field: string, extraVolumes: re
       `${field}.dnsPolicy`,
     ),
   )
-  errors.push(...nonNegativeErrors(spec.terminationGracePeriodSeconds, `${field}.terminationGracePeriodSeconds`))
+  if (spec.dnsPolicy === 'None' && (spec.dnsConfig?.nameservers ?? []).length === 0)
+    errors.push(noNameServer(spec, field))
+  const { activeDeadlineSeconds: deadline } = spec
+  if (deadline !== undefined && !(deadline >= 1 && deadline <= 2_147_483_647)) {
+    const detail = 'must be between 1 and 2147483647, inclusive'
+    errors.push({ kind: 'Invalid', field: `${field}.activeDeadlineSeconds`, value: deadline, detail })
+  }
   if (spec.nodeName !== undefined && spec.nodeName !== '') {
     for (const detail of subdomainErrors(spec.nodeName)) {
       errors.push({ kind: 'Invalid', field: `${field}.nodeName`, value: spec.nodeName, detail })
@@ -44,6 +50,20 @@ export function podSpecErrors(spec: FullPodSpec, field: string, extraVolumes: re
   errors.push(...tolerationErrors(spec.tolerations, `${field}.tolerations`))
   errors.push(...placementErrors(spec, field))
   return errors
+}
+
+function noNameServer({ dnsConfig }: FullPodSpec, field: string): FieldError {
+  return dnsConfig === undefined
+    ? {
+        kind: 'Required',
+        field: `${field}.dnsConfig`,
+        detail: 'must provide `dnsConfig` when `dnsPolicy` is None',
+      }
+    : {
+        kind: 'Required',
+        field: `${field}.dnsConfig.nameservers`,
+        detail: 'must provide at least one DNS nameserver when `dnsPolicy` is None',
+      }
 }
 
 function containerErrors(

@@ -88,6 +88,10 @@ describe('a new pod', () => {
     expect(stored({ tolerations: [{ operator: 'Exists' }] }).spec.tolerations).toEqual([{ operator: 'Exists' }])
   })
 
+  it('with a grace period below zero gets a second, as if it were killed', () => {
+    expect(stored({ terminationGracePeriodSeconds: -5 }).spec.terminationGracePeriodSeconds).toBe(1)
+  })
+
   const classes: Record<string, { resources: object; qosClass: string }> = {
     'limits alone are requests too, so it is guaranteed': {
       resources: { limits: { cpu: '1', memory: '1Gi' } },
@@ -135,6 +139,20 @@ describe('a new pod', () => {
     'with an unknown restart policy is refused': {
       spec: { restartPolicy: 'Sometimes' },
       then: ['spec.restartPolicy: Unsupported value: "Sometimes": supported values: "Always", "Never", "OnFailure"'],
+    },
+    'that brings its own names to resolve, but no server, is refused': {
+      spec: { dnsPolicy: 'None' },
+      then: ['spec.dnsConfig: Required value: must provide `dnsConfig` when `dnsPolicy` is None'],
+    },
+    'that brings an empty list of name servers is refused': {
+      spec: { dnsPolicy: 'None', dnsConfig: {} },
+      then: [
+        'spec.dnsConfig.nameservers: Required value: must provide at least one DNS nameserver when `dnsPolicy` is None',
+      ],
+    },
+    'that must end before it begins is refused': {
+      spec: { activeDeadlineSeconds: 0 },
+      then: ['spec.activeDeadlineSeconds: Invalid value: 0: must be between 1 and 2147483647, inclusive'],
     },
     'that tolerates for a while what is not NoExecute is refused': {
       spec: { tolerations: [{ key: 'a', operator: 'Exists', effect: 'NoSchedule', tolerationSeconds: 1 }] },

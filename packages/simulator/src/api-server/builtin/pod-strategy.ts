@@ -7,14 +7,19 @@ import { completePodSpec, type FullPodSpec } from './pod-template.ts'
 import { podUpdateErrors } from './pod-update-rules.ts'
 import { withDefaults, withField, withItems } from './with-defaults.ts'
 
-export const podStrategy: ResourceStrategy = {
-  prepare(next: Pod, previous: Pod | undefined) {
-    if (next.spec === undefined || next.spec === previous?.spec) return next
-    const spec = completePod(next.spec)
-    if (previous !== undefined) return { ...next, spec: isSameJson(spec, previous.spec) ? previous.spec : spec }
-    return Object.assign({}, next, { spec, status: { phase: 'Pending', qosClass: qosClassOf(spec) } })
-  },
+/** @param account Under which pods run that name none; undefined where the admission plugin ServiceAccount is off. */
+export function podStrategyWith({ account }: { readonly account: string | undefined }): ResourceStrategy {
+  return { ...podRules, prepare: (next: Pod, previous: Pod | undefined) => preparePod(next, previous, account) }
+}
 
+function preparePod(next: Pod, previous: Pod | undefined, account: string | undefined): Pod {
+  if (next.spec === undefined || next.spec === previous?.spec) return next
+  const spec = completePod(next.spec, account)
+  if (previous !== undefined) return { ...next, spec: isSameJson(spec, previous.spec) ? previous.spec : spec }
+  return Object.assign({}, next, { spec, status: { phase: 'Pending', qosClass: qosClassOf(spec) } })
+}
+
+const podRules: ResourceStrategy = {
   validate(next: Pod, previous: Pod | undefined) {
     if (next.spec === undefined) return [{ kind: 'Required', field: 'spec.containers', detail: '' }]
     if (next.spec === previous?.spec) return []
@@ -31,18 +36,21 @@ export const podStrategy: ResourceStrategy = {
   },
 }
 
+export const podStrategy: ResourceStrategy = podStrategyWith({ account: 'default' })
+
 /** Priorities the server knows by itself; those of other classes are given by who makes the pod. */
 const systemPriorities: Readonly<Record<string, number>> = {
   'system-node-critical': 2_000_001_000,
   'system-cluster-critical': 2_000_000_000,
 }
 
-function completePod(given: FullPodSpec): FullPodSpec {
+function completePod(given: FullPodSpec, defaultAccount: string | undefined): FullPodSpec {
   const spec = completePodSpec(given)
-  const account = spec.serviceAccountName ?? spec.serviceAccount ?? 'default'
-  const completed = withDefaults(spec, {
-    serviceAccountName: account,
-    serviceAccount: account,
+  const account = spec.serviceAccountName ?? spec.serviceAccount ?? defaultAccount
+  const patient =
+    (spec.terminationGracePeriodSeconds ?? 0) < 0 ? withField(spec, 'terminationGracePeriodSeconds', 1) : spec
+  const completed = withDefaults(patient, {
+    ...(account === undefined ? {} : { serviceAccountName: account, serviceAccount: account }),
     enableServiceLinks: true,
     preemptionPolicy: 'PreemptLowerPriority',
     priority: systemPriorities[spec.priorityClassName ?? ''] ?? 0,

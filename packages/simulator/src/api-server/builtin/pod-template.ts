@@ -24,6 +24,7 @@ export interface FullPodSpec extends PodSpec {
   readonly initContainers?: readonly FullContainer[]
   readonly hostNetwork?: boolean
   readonly dnsPolicy?: string
+  readonly dnsConfig?: { readonly nameservers?: readonly string[] }
   readonly activeDeadlineSeconds?: number
   readonly schedulerName?: string
   readonly preemptionPolicy?: string

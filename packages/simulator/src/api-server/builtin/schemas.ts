@@ -64,12 +64,13 @@ const mayBeEmpty = new Set(['value'])
 
 /**
  * What is published says less than what the real server does: raw JSON looks like an empty object, a quantity like any
- * string or number, and everything that Go always writes out is called required. Only strings that may not be empty
+ * string or number, a time with microseconds like any time, and everything that Go always writes out is called required. Only strings that may not be empty
  * stay required here; strategies demand the rest.
  */
 function decodedForm(name: string, schema: Schema): Schema {
   if (name.endsWith('.Quantity')) return { format: 'quantity', decoded: true }
   if (name.endsWith('.IntOrString')) return { 'x-kubernetes-int-or-string': true, decoded: true }
+  if (name.endsWith('.MicroTime')) return { ...schema, format: 'micro-time' }
   if (name.endsWith('.FieldsV1') || name.endsWith('.RawExtension')) {
     return { ...schema, 'x-kubernetes-preserve-unknown-fields': true }
   }

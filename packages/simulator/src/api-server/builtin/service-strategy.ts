@@ -1,3 +1,4 @@
+import { isIP } from 'node:net'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { Labels } from '@cofferdam/kubernetes/api/label-selector.ts'
 import type { ResourceStrategy } from '../resource-definition.ts'
@@ -25,6 +26,7 @@ interface Service extends KubeObject {
     readonly externalName?: string
     readonly sessionAffinity?: string
     readonly sessionAffinityConfig?: object
+    readonly externalTrafficPolicy?: string
   }
   readonly status?: object
 }
@@ -33,36 +35,28 @@ type Spec = NonNullable<Service['spec']>
 
 const specDefaults = { type: 'ClusterIP', sessionAffinity: 'None' }
 const threeHours = { clientIP: { timeoutSeconds: 10_800 } }
-const addressDefaults = { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack', internalTrafficPolicy: 'Cluster' }
+const addressDefaults = { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' }
 
 export const serviceStrategy: ResourceStrategy = {
   prepare(next: Service, previous: Service | undefined) {
     if (next.spec === previous?.spec && previous !== undefined) return next
     let spec: Spec = withDefaults(next.spec ?? {}, specDefaults)
     if (spec.sessionAffinity === 'ClientIP') spec = withDefaults(spec, { sessionAffinityConfig: threeHours })
-    if (spec.type !== 'ExternalName') {
-      const clusterIP = spec.clusterIP || previous?.spec?.clusterIP || addressFor(next)
-      spec = withDefaults(
-        { ...spec, clusterIP, clusterIPs: spec.clusterIPs ?? [clusterIP] },
-        clusterIP === 'None' ? { ...addressDefaults } : addressDefaults,
-      )
-    }
-    const needsNodePort = spec.type === 'NodePort' || spec.type === 'LoadBalancer'
-    const ports = withItems(spec.ports ?? [], (port) =>
-      withDefaults(port, {
-        protocol: 'TCP',
-        targetPort: port.port,
-        ...(needsNodePort ? { nodePort: nodePortFor(next, port, previous) } : {}),
-      }),
-    )
-    if (needsNodePort) spec = withDefaults(spec, { externalTrafficPolicy: 'Cluster' })
-    if (spec.ports !== undefined) spec = { ...spec, ports }
-    return withDefaults({ ...next, spec }, { status: { loadBalancer: {} } })
+    if (spec.type !== 'ExternalName') spec = withDefaults(spec, { internalTrafficPolicy: 'Cluster' })
+    if (hasNodePorts(spec)) spec = withDefaults(spec, { externalTrafficPolicy: 'Cluster' })
+    if (spec.ports !== undefined) spec = { ...spec, ports: withItems(spec.ports, withPortDefaults) }
+    const prepared = withDefaults({ ...next, spec }, { status: { loadBalancer: {} } })
+    return previous === undefined ? prepared : allocated(leftBehind(prepared, previous), previous, false)
   },
+
+  admit: (created: Service, isDryRun: boolean) => allocated(created, undefined, isDryRun),
 
   validate(next: Service, previous: Service | undefined) {
     const spec = next.spec ?? {}
     if (spec === previous?.spec) return []
+    const unreadable = unreadableAddress(spec)
+    // Addresses are taken before anything else is asked.
+    if (previous === undefined && unreadable !== undefined) return [unreadable]
     const errors: FieldError[] = []
     if (previous === undefined) {
       errors.push(...invalidErrors(serviceNameErrors(next.metadata.name), next.metadata.name, 'metadata.name'))
@@ -74,6 +68,47 @@ export const serviceStrategy: ResourceStrategy = {
     errors.push(...labelsErrors(spec.selector, 'spec.selector'))
     return [...errors, ...portErrors(spec)]
   },
+}
+
+function hasNodePorts({ type }: Spec): boolean {
+  return type === 'NodePort' || type === 'LoadBalancer'
+}
+
+function withPortDefaults(port: ServicePort): ServicePort {
+  return withDefaults(port, { protocol: 'TCP', targetPort: port.port })
+}
+
+/** What only the former type had is dropped with it, unless it was sent anew. */
+function leftBehind(next: Service, { spec: former = {} }: Service): Service {
+  const { spec = {} } = next
+  if (hasNodePorts(spec) || !hasNodePorts(former)) return next
+  const { externalTrafficPolicy, ...rest } = spec
+  const isFormerPort = ({ nodePort }: ServicePort) => former.ports?.some((port) => port.nodePort === nodePort)
+  const ports = spec.ports?.map((port) => {
+    const { nodePort: _, ...plain } = port
+    return isFormerPort(port) ? plain : port
+  })
+  const kept = externalTrafficPolicy === former.externalTrafficPolicy ? rest : spec
+  return { ...next, spec: ports === undefined ? kept : { ...kept, ports } }
+}
+
+/** With the addresses and ports that the server gives; nobody owns them. */
+function allocated(service: Service, previous: Service | undefined, isDryRun: boolean): Service {
+  let spec = service.spec ?? {}
+  if (spec.type !== 'ExternalName') {
+    const before = previous?.spec?.clusterIP
+    const clusterIP = spec.clusterIP || before || (isDryRun ? firstAddress : addressFor(service, previous))
+    spec = withDefaults({ ...spec, clusterIP, clusterIPs: spec.clusterIPs ?? [clusterIP] }, addressDefaults)
+  }
+  if (!hasNodePorts(spec) || spec.ports === undefined) return { ...service, spec }
+  const ports = withItems(spec.ports, (port) => withDefaults(port, { nodePort: nodePortFor(service, port, previous) }))
+  return { ...service, spec: { ...spec, ports } }
+}
+
+function unreadableAddress({ type, clusterIP }: Spec): FieldError | undefined {
+  if (type === 'ExternalName' || !clusterIP || clusterIP === 'None' || isIP(clusterIP) !== 0) return undefined
+  const detail = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
+  return { kind: 'Invalid', field: 'spec.clusterIPs[0]', value: clusterIP, detail }
 }
 
 function portErrors({ ports = [], type, clusterIP, externalName }: Spec): FieldError[] {
@@ -100,11 +135,14 @@ function portErrors({ ports = [], type, clusterIP, externalName }: Spec): FieldE
   return errors
 }
 
-/** Nobody routes to it here: an address of the usual range that is always the same for the same service will do. */
-function addressFor({ metadata }: Service): string {
-  const { namespace, name } = metadata
-  if (namespace === 'default' && name === 'kubernetes') return '10.96.0.1'
-  const place = 2 + (hash(`${namespace}/${name}`) % (2 ** 20 - 4))
+/** None is taken for what is only tried. */
+const firstAddress = '10.96.0.1'
+
+/** Nobody routes to it here: any address of the usual range will do, another one each time it is asked for. */
+function addressFor({ metadata }: Service, previous: Service | undefined): string {
+  const { namespace, name, uid } = metadata
+  if (namespace === 'default' && name === 'kubernetes') return firstAddress
+  const place = 2 + (hash(`${namespace}/${name}/${uid}/${previous?.metadata.resourceVersion}`) % (2 ** 20 - 4))
   return `10.${96 + (place >> 16)}.${(place >> 8) & 255}.${place & 255}`
 }
 

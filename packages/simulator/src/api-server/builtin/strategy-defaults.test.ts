@@ -9,7 +9,9 @@ function objectOf(kind: string, fields: Fields): KubeObject {
 }
 
 function prepared(group: string, object: KubeObject, previous?: KubeObject): KubeObject & Fields {
-  return (strategyOf({ group, kind: object.kind }).prepare?.(object, previous) ?? object) as KubeObject & Fields
+  const { prepare, admit } = strategyOf({ group, kind: object.kind })
+  const filled = prepare?.(object, previous) ?? object
+  return ((previous === undefined ? admit?.(filled, false) : undefined) ?? filled) as KubeObject & Fields
 }
 
 const selector = { matchLabels: { app: 'web' } }

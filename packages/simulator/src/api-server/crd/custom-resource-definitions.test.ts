@@ -44,7 +44,7 @@ describe('definitionsOf', () => {
     expect(more).toEqual([])
     expect(v1).toEqual({
       columns: v1?.columns,
-      strategy: {},
+      strategy: v1?.strategy,
       type: { group: 'cofferdam.io', version: 'v1', plural: 'drains', kind: 'Drain', namespaced: false },
       listKind: 'DrainList',
       singular: 'drain',
@@ -95,8 +95,8 @@ describe('definitionsOf', () => {
   it('a deprecated version warns whoever writes in it', () => {
     const [v1, beta] = definitionsOf(crd)
     const object: KubeObject = { apiVersion: 'cofferdam.io/v1beta1', kind: 'Drain', metadata: { name: 'd' } }
-    expect([v1?.strategy.warn?.(object), beta?.strategy.warn?.(object)]).toEqual([
-      undefined,
+    expect([v1?.strategy.warn?.(object, undefined), beta?.strategy.warn?.(object, undefined)]).toEqual([
+      [],
       ['cofferdam.io/v1beta1 Drain is deprecated'],
     ])
   })

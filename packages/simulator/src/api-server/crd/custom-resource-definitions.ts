@@ -31,8 +31,26 @@ function definitionOf({ spec }: CustomResourceDefinition, version: CustomResourc
     selectableFields: (version.selectableFields ?? []).map(({ jsonPath }) => jsonPath.replace(/^\./, '')),
     hasGeneration: true,
     columns: printerColumns(version.additionalPrinterColumns),
-    strategy: warning === undefined ? {} : { warn: () => [warning] },
+    strategy: {
+      warn: (next, previous) => [...(warning === undefined ? [] : [warning]), ...finalizerWarnings(next, previous)],
+    },
   }
+}
+
+const standardFinalizers = new Set(['kubernetes', 'orphan', 'foregroundDeletion'])
+
+/** New finalizers without a domain are taken, but may be another's too. */
+function finalizerWarnings(next: KubeObject, previous: KubeObject | undefined): string[] {
+  const before = previous?.metadata.finalizers ?? []
+  const added = (next.metadata.finalizers ?? []).filter((finalizer) => !before.includes(finalizer))
+  return [...new Set(added)]
+    .sort()
+    .filter((finalizer) => !finalizer.includes('/') && !standardFinalizers.has(finalizer))
+    .map((finalizer) => {
+      const path = finalizer.includes('.') ? ' including a path (/)' : ''
+      const better = `prefer a domain-qualified finalizer name${path}`
+      return `metadata.finalizers: ${JSON.stringify(finalizer)}: ${better} to avoid accidental conflicts with other finalizer writers`
+    })
 }
 
 const anything: Schema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true }

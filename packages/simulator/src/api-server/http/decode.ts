@@ -3,6 +3,7 @@ import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { apiVersionOf, type ObjectKey } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { badRequest } from '../registry/api-errors.ts'
 import type { ResourceDefinition } from '../resource-definition.ts'
+import { pruneUnknown } from '../schema/prune.ts'
 import type { ResourcePath } from './resource-path.ts'
 import { subresourcesOf } from './served-verbs.ts'
 
@@ -10,7 +11,12 @@ import { subresourcesOf } from './served-verbs.ts'
  * The object of a body, completed by what the path says: built-in kinds may leave out what they are, and everything
  * may leave out its namespace.
  */
-export function sentObject(definition: ResourceDefinition, path: ResourcePath, body: JsonObject): KubeObject {
+export function sentObject(
+  definition: ResourceDefinition,
+  path: ResourcePath,
+  body: JsonObject,
+  onUnknown: (field: string) => void,
+): KubeObject {
   const expected = subresourcesOf(definition).find(({ name }) => name === path.subresource) ?? definition.type
   if (definition.origin === 'custom' && typeof body['kind'] !== 'string') {
     throw badRequest(`Object 'Kind' is missing in '${JSON.stringify(body).slice(0, 120)}'`)
@@ -19,6 +25,8 @@ export function sentObject(definition: ResourceDefinition, path: ResourcePath, b
   if (!isJsonObject(metadata)) throw badRequest('metadata must be an object')
   const { namespace } = metadata
   if (path.namespace !== undefined && namespace && namespace !== path.namespace) {
+    // The real server has read the object before it finds that out.
+    pruneUnknown(body, definition.schema, { isRoot: true, onUnknown })
     throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   }
   const completed = {

@@ -22,10 +22,9 @@ const answeredWithObject = new Set([
 export function deletedAnswer(
   { type }: ResourceDefinition,
   last: KubeObject,
-  waits: boolean,
+  { waits, isGone }: { readonly waits: boolean; readonly isGone: boolean },
 ): { code: number; object: KubeObject | SuccessStatus } {
-  const isTerminating = last.metadata.deletionTimestamp !== undefined
-  if (isTerminating) return { code: waits ? 202 : 200, object: last }
+  if (!isGone) return { code: waits ? 202 : 200, object: last }
   if (answeredWithObject.has(`${type.group}/${type.kind}`)) return { code: 200, object: last }
   const { name, uid } = last.metadata
   const details = {

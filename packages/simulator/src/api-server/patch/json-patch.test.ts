@@ -62,6 +62,21 @@ const accepted: Record<string, Case> = {
     ],
     then: { a: { n: 1 }, b: { n: 2 } },
   },
+  'a copy of what this patch has changed is independent, too: else a label would show up among the annotations': {
+    given: { labels: { n: 1 } },
+    patch: [
+      { op: 'replace', path: '/labels/n', value: 5 },
+      { op: 'copy', from: '/labels', path: '/annotations' },
+      { op: 'replace', path: '/annotations/n', value: 2 },
+      { op: 'add', path: '/labels/m', value: 3 },
+    ],
+    then: { labels: { n: 5, m: 3 }, annotations: { n: 2 } },
+  },
+  'a copy from a missing field is null, as on the real server': {
+    given: { a: {} },
+    patch: [{ op: 'copy', from: '/a/b', path: '/a/c' }],
+    then: { a: { c: null } },
+  },
   'a value that was added can be changed by a later operation without changing the patch': {
     given: {},
     patch: [
@@ -136,7 +151,8 @@ const rejected: Record<string, { given: JsonObject; patch: readonly Json[] }> = 
   'an addition at a word in a list fails': { given: { a: [] }, patch: [{ op: 'add', path: '/a/x', value: 1 }] },
   'an index with a leading zero fails': { given: { a: [1, 2] }, patch: [{ op: 'remove', path: '/a/01' }] },
   'a move into its own child fails': { given: { a: { b: 1 } }, patch: [{ op: 'move', from: '/a', path: '/a/b' }] },
-  'a copy from a missing field fails': { given: {}, patch: [{ op: 'copy', from: '/a', path: '/b' }] },
+  'a copy from a missing field of nothing fails': { given: {}, patch: [{ op: 'copy', from: '/a/b', path: '/b' }] },
+  'a copy from a missing item fails': { given: { a: [] }, patch: [{ op: 'copy', from: '/a/0', path: '/b' }] },
   'a copy without a source fails': { given: {}, patch: [{ op: 'copy', path: '/b' }] },
   'a path without a leading slash fails': { given: { a: 1 }, patch: [{ op: 'remove', path: 'a' }] },
   'an operation without a path fails': { given: { a: 1 }, patch: [{ op: 'remove' }] },

@@ -72,17 +72,17 @@ function malformed(value: unknown, wanted: string, place = 'Go value'): ApiError
   )
 }
 
-/** A move is a removal and an addition, a copy is an addition of a shared value. */
+/** A move is a removal and an addition, a copy is an addition of a value of its own. */
 function applyOperation(draft: Draft, { op, path, from, value }: PatchOperation): void {
   if (op === 'move') {
     const moved = existing(draft.document, from)
     edit(draft, { op: 'remove', path: from ?? '' })
     edit(draft, { op: 'add', path, value: moved })
   } else if (op === 'copy') {
-    const copied = existing(draft.document, from)
+    const copied = copiedFrom(draft.document, from)
     draft.copiedCharacters += JSON.stringify(copied).length
     if (draft.copiedCharacters > maximumCopiedCharacters) throw rejectedPatch()
-    edit(draft, { op: 'add', path, value: copied })
+    edit(draft, { op: 'add', path, value: structuredClone(copied) })
   } else if (op === 'test') {
     // The real server takes an absent field for null here; clients use that to say "only if it is not set".
     const segments = pointerSegments(path)
@@ -152,6 +152,13 @@ function replacing(document: Json, pointer: string): 'add' | 'replace' {
   if (segments.length > 0 && isJsonObject(valueAt(document, segments.slice(0, -1)))) return 'add'
   existing(document, pointer)
   return 'replace'
+}
+
+/** The real server copies a field of an object that is not there as null. */
+function copiedFrom(document: Json, pointer: string | undefined): Json {
+  const segments = pointer === undefined ? [] : pointerSegments(pointer)
+  const isAbsentField = segments.length > 0 && isJsonObject(valueAt(document, segments.slice(0, -1)))
+  return isAbsentField ? (valueAt(document, segments) ?? null) : existing(document, pointer)
 }
 
 function existing(document: Json, pointer: string | undefined): Json {

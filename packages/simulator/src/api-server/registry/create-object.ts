@@ -14,8 +14,15 @@ import { asServed, asStored } from './served-version.ts'
 const generatedNames = 8
 const longestGenerateName = 58
 
-export async function createObject(registry: Registry, request: WriteRequest, sent: KubeObject): Promise<KubeObject> {
-  const decoded = decodeObject(request, sent)
+/** @param keepsDeletion Who creates by PUT may create an object that is already deleted; POST drops that. */
+export async function createObject(
+  registry: Registry,
+  request: WriteRequest,
+  sent: KubeObject,
+  { keepsDeletion = false }: { readonly keepsDeletion?: boolean } = {},
+): Promise<KubeObject> {
+  const read = decodeObject(request, sent)
+  const decoded = keepsDeletion ? read : withoutDeletion(read)
   const hasVersion = /^0*[1-9]\d*$/.test(decoded.metadata.resourceVersion ?? '')
   for (let attempt = 1; ; attempt += 1) {
     const named = withName(registry, decoded)
@@ -32,10 +39,11 @@ export async function createObject(registry: Registry, request: WriteRequest, se
 export async function insertObject(
   registry: Registry,
   request: WriteRequest,
-  object: KubeObject,
+  sent: KubeObject,
   { hasVersion = false }: { readonly hasVersion?: boolean } = {},
 ): Promise<KubeObject> {
   const { definition } = request
+  const object = definition.strategy.admit?.(sent, request.dryRun) ?? sent
   const key = keyOf(object)
   registry.customResources.requireOpen(definition)
   const asked = admissionOf(request, { operation: 'CREATE', key, object })
@@ -84,6 +92,11 @@ export function requireOpenNamespace(registry: Registry, request: WriteRequest, 
       },
     ],
   )
+}
+
+function withoutDeletion(object: KubeObject): KubeObject {
+  const { deletionTimestamp: _, deletionGracePeriodSeconds: __, ...metadata } = object.metadata
+  return { ...object, metadata }
 }
 
 function withName(registry: Registry, object: KubeObject): KubeObject {

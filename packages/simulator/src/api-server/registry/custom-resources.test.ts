@@ -1,5 +1,5 @@
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
-import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { keyOf, type ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { customResourceDefinitions } from '@cofferdam/kubernetes/api/resources.ts'
 import { describe, expect, it } from 'vitest'
 import { collect, fixture, refusalOf } from './testing/fixture.ts'
@@ -86,6 +86,38 @@ describe('a definition of custom resources', () => {
     expect((await api.list(locks)).items).toEqual([])
     expect(server.catalogue.find('example.com', 'v1beta1', 'locks')?.storageKey).toBe('example.com/locks')
     expect(server.catalogue.revision).toBeGreaterThan(before)
+  })
+
+  it('refuses an object of another kind in the name of that kind', async () => {
+    const { api } = fixture()
+    await api.create(customResourceDefinitions, definition())
+    const made = await api.create(locks, lock('a'))
+    expect(await refusalOf(api.update(locks, { ...made, kind: 'Other' }))).toMatchObject({
+      code: 422,
+      details: { kind: 'Other', causes: [{ field: 'kind', message: 'Invalid value: "Other": must be Lock' }] },
+    })
+    const patch = { type: 'merge', body: { kind: 'Other' } } as const
+    expect((await refusalOf(api.patch(locks, keyOf(made), patch))).details).toMatchObject({ kind: 'Other', name: 'a' })
+  })
+
+  it('does not forget owners for an empty list: its metadata is read and written anew, and the list is lost', async () => {
+    const { api } = fixture()
+    await api.create(customResourceDefinitions, definition())
+    const made = await api.create(locks, lock('a', { spec: { holder: 'x' } }))
+    const body = { metadata: { managedFields: [] } }
+    expect(await api.patch(locks, keyOf(made), { type: 'merge', body })).toEqual(made)
+  })
+
+  it('takes finalizers without a domain, and warns that they may be those of another', async () => {
+    const { api } = fixture()
+    await api.create(customResourceDefinitions, definition())
+    const warnings: string[] = []
+    const onWarning = (text: string) => warnings.push(text)
+    const made = await api.create(locks, lock('a', {}, ['hold', 'example.com/hold']), { onWarning })
+    await api.update(locks, { ...made, metadata: { ...made.metadata, labels: { a: '1' } } }, { onWarning })
+    expect(warnings).toEqual([
+      'metadata.finalizers: "hold": prefer a domain-qualified finalizer name to avoid accidental conflicts with other finalizer writers',
+    ])
   })
 
   it('in a dry run has no effect', async () => {

@@ -86,6 +86,18 @@ describe('finalizers', () => {
     expect(await finalizersAfter('Background')).toEqual(['example.com/hold'])
   })
 
+  it('that the latest request takes away let the object go, and who asked hears that it is gone', async () => {
+    const { api } = fixture()
+    await api.create(configMaps, configMap('a'))
+    const gone: string[] = []
+    const onGone = () => gone.push('gone')
+    await api.delete(configMaps, inDefault('a'), { propagationPolicy: 'Foreground', onGone })
+    expect(gone).toEqual([])
+    await api.delete(configMaps, inDefault('a'), { propagationPolicy: 'Background', onGone })
+    expect(gone).toEqual(['gone'])
+    expect((await refusalOf(api.get(configMaps, inDefault('a')))).code).toBe(404)
+  })
+
   it('make being deleted a new generation, once', async () => {
     const { api } = fixture()
     const template = { metadata: { labels: { app: 'a' } }, spec: pod('x').spec }
@@ -165,6 +177,16 @@ describe('the grace period of a pod', () => {
   })
 })
 
+describe('a dry run of a deletion', () => {
+  it('shows a pod that would go at once as it would be last seen', async () => {
+    const { api } = fixture()
+    await api.create(pods, pod('a'))
+    const shown = await api.delete(pods, inDefault('a'), { dryRun: true })
+    expect(shown.metadata).toMatchObject({ deletionTimestamp: nowText, generation: 2 })
+    expect((await api.get(pods, inDefault('a'))).metadata.deletionTimestamp).toBeUndefined()
+  })
+})
+
 describe('namespaces', () => {
   it('that are deleted are terminating until their finalizers are gone', async () => {
     const { api } = fixture()
@@ -175,10 +197,18 @@ describe('namespaces', () => {
       { phase: 'Terminating' },
       { finalizers: ['kubernetes'] },
     ])
-    await api.update(namespaces, { ...leaving, spec: { finalizers: [] } })
-    expect((await api.get(namespaces, { name: 'shop' })).spec).toEqual({ finalizers: ['kubernetes'] })
-    await api.update(namespaces, { ...leaving, spec: { finalizers: [] } }, { subresource: 'finalize' })
+    const kept = await api.update(namespaces, { ...leaving, spec: { finalizers: [] } })
+    expect(kept.spec).toEqual({ finalizers: ['kubernetes'] })
+    await api.update(namespaces, { ...kept, spec: { finalizers: [] } }, { subresource: 'finalize' })
     expect((await refusalOf(api.get(namespaces, { name: 'shop' }))).code).toBe(404)
+  })
+
+  it('that are not the one that is meant are not deleted: 409, in words of their own', async () => {
+    const { api } = fixture()
+    await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: 'shop' } })
+    const refusal = await refusalOf(api.delete(namespaces, { name: 'shop' }, { preconditions: { uid: 'another' } }))
+    expect(refusal).toMatchObject({ code: 409, details: { kind: 'namespaces' } })
+    expect(refusal.message).toContain('Precondition failed: UID in precondition: another, UID in object meta: ')
   })
 
   it('that the cluster needs cannot be deleted: 403', async () => {

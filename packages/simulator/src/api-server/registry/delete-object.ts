@@ -1,6 +1,6 @@
 import type { Namespace } from '@cofferdam/kubernetes/api/core.ts'
 import type { KubeObject, ObjectMeta } from '@cofferdam/kubernetes/api/kube-object.ts'
-import { keyText, type ObjectKey } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { keyText, type ObjectKey, type ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { DeleteOptions } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { ResourceDefinition } from '../resource-definition.ts'
@@ -35,7 +35,9 @@ export async function deleteObject(
     const asked = admissionOf(request, { operation: 'DELETE', key, oldObject })
     if (asked !== undefined) await admit(request, asked)
     const step = nextStep(registry, definition, stored, options)
-    if (request.dryRun || step.keeps === stored) return asServed(definition, deepFreeze(step.keeps ?? stored))
+    if (step.keeps === undefined) request.onGone?.()
+    if (request.dryRun || step.keeps === stored)
+      return asServed(definition, deepFreeze(step.keeps ?? step.passes ?? stored))
     const last = take(registry, definition, { key: text, stored, step })
     if (last !== undefined) return asServed(definition, last)
     if (attempt === attempts) throw staleWrite(definition.type, key.name)
@@ -174,6 +176,10 @@ function requireDeletable({ type, storageKey }: ResourceDefinition, stored: Kube
   if (storageKey === 'namespaces' && lastingNamespaces.has(name)) {
     throw forbidden(type, name, 'this namespace may not be deleted')
   }
+  if (storageKey === 'namespaces') {
+    requirePreconditions(type, stored, options)
+    return
+  }
   // Here the real server puts the kind where it puts the resource everywhere else.
   const resource = { group: type.group, plural: type.kind }
   const wanted = options.preconditions
@@ -184,5 +190,22 @@ function requireDeletable({ type, storageKey }: ResourceDefinition, stored: Kube
   if (wanted?.resourceVersion !== undefined && wanted.resourceVersion !== resourceVersion) {
     const why = `the ResourceVersion in the precondition (${wanted.resourceVersion}) does not match the ResourceVersion in record (${resourceVersion}). The object might have been modified`
     throw conflict(resource, name, why)
+  }
+}
+
+/** Namespaces are deleted by code of their own in the real server, in words of its own. */
+function requirePreconditions(
+  type: ResourceType,
+  { metadata }: KubeObject,
+  { preconditions = {} }: DeleteOptions,
+): void {
+  for (const [field, label] of [
+    ['uid', 'UID'],
+    ['resourceVersion', 'ResourceVersion'],
+  ] as const) {
+    const wanted = preconditions[field]
+    if (wanted === undefined || wanted === metadata[field]) continue
+    const why = `Precondition failed: ${label} in precondition: ${wanted}, ${label} in object meta: ${metadata[field]}`
+    throw conflict(type, metadata.name, why)
   }
 }

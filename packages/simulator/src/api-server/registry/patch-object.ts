@@ -14,6 +14,7 @@ import type { Schema } from '../schema/schema.ts'
 import { badRequest, conflict, notFound } from './api-errors.ts'
 import { insertObject, requireOpenNamespace } from './create-object.ts'
 import { decodeObject } from './decode-object.ts'
+import { decodeReplacement, requireCustomKind } from './decode-replacement.ts'
 import { prepareCreate } from './prepare-write.ts'
 import type { Registry, WriteRequest } from './registry.ts'
 import { rewriteObject } from './rewrite-object.ts'
@@ -63,7 +64,7 @@ function withKindOf<T extends JsonObject>(current: T, changed: T): T {
 /** What a patch makes of an object is the fault of the patch, not of the request. */
 function decodePatched(request: WriteRequest, changed: KubeObject, current: KubeObject): KubeObject {
   try {
-    return decodeObject(request, changed, current)
+    return requireCustomKind(request, decodeReplacement(request, changed, current))
   } catch (error) {
     if (!hasReason(error, 'BadRequest')) throw error
     const detail = error.message.replace(/^.* cannot be handled as an? \w+: /, '')
@@ -103,7 +104,7 @@ async function applyObject(
 ): Promise<KubeObject> {
   requireManager(request)
   const { definition, fieldManager, subresource } = request
-  const applied = patch.body
+  const applied = withoutClosedMetadata(request, patch.body)
   const merge = (live: KubeObject | undefined) => {
     const merged = serverSideApply({
       live,
@@ -115,8 +116,9 @@ async function applyObject(
       time: timestamp(registry.clock),
       ...(subresource === undefined ? {} : { subresource }),
       ...ignoredFields(request, applied),
+      blank: blankObjects[definition.storageKey],
     })
-    return requireName(merged, key)
+    return requireName(withSentIdentity(merged, patch.body), key)
   }
   const create = async () => {
     if (subresource !== undefined) throw notFound(definition.type, key.name)
@@ -130,19 +132,56 @@ async function applyObject(
   return rewriteObject(registry, request, { key, change: merge, isTracked: true, otherwise: create })
 }
 
+/** Counts that the real server writes also when they are zero. */
+const blankObjects: Readonly<Record<string, JsonObject>> = {
+  'apps/replicasets': { status: { replicas: 0 } },
+  'policy/poddisruptionbudgets': {
+    status: { disruptionsAllowed: 0, currentHealthy: 0, desiredHealthy: 0, expectedPods: 0 },
+  },
+}
+
 /** What this endpoint does not write, and nobody therefore owns by applying it here. */
 function ignoredFields(
   { definition, subresource }: WriteRequest,
   applied: JsonObject,
 ): { ignored?: readonly string[] } {
   if (subresource !== 'status') return definition.hasStatus ? { ignored: ['status'] } : {}
-  if (definition.origin === 'builtin') return {}
+  if (definition.origin === 'builtin') return { ignored: ['spec'] }
   return { ignored: Object.keys(applied).filter((field) => !['apiVersion', 'kind', 'status'].includes(field)) }
+}
+
+/** Metadata that a write to the status puts back, and who applies it there therefore does not own. */
+const closedMetadata: Readonly<Record<string, readonly string[]>> = {
+  'apps/deployments': ['labels'],
+  pods: ['deletionTimestamp', 'ownerReferences'],
+}
+
+function withoutClosedMetadata({ definition, subresource }: WriteRequest, applied: JsonObject): JsonObject {
+  const closed = subresource === 'status' ? closedMetadata[definition.storageKey] : undefined
+  const { metadata } = applied
+  if (closed === undefined || !isJsonObject(metadata)) return applied
+  return {
+    ...applied,
+    metadata: Object.fromEntries(Object.entries(metadata).filter(([field]) => !closed.includes(field))),
+  }
+}
+
+/** Who names an object and a version means those also where nothing else of the metadata counts. */
+function withSentIdentity(merged: KubeObject, { metadata }: JsonObject): KubeObject {
+  if (!isJsonObject(metadata)) return merged
+  const { name = merged.metadata.name, resourceVersion = merged.metadata.resourceVersion } = metadata
+  if (typeof name !== 'string' || typeof resourceVersion !== 'string') return merged
+  if (name === merged.metadata.name && resourceVersion === merged.metadata.resourceVersion) return merged
+  return { ...merged, metadata: { ...merged.metadata, name, resourceVersion } }
 }
 
 function inNamespace(object: KubeObject, { namespace }: ObjectKey): KubeObject {
   const sent = object.metadata.namespace
-  if (namespace === undefined || sent === namespace) return object
+  if (sent === namespace) return object
+  if (namespace === undefined) {
+    const { namespace: _, ...metadata } = object.metadata
+    return { ...object, metadata }
+  }
   if (sent) throw badRequest('the namespace of the provided object does not match the namespace sent on the request')
   return { ...object, metadata: { ...object.metadata, namespace } }
 }

@@ -2,7 +2,7 @@ import { isSameJson, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import type { KubeObject, ObjectMeta } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { randomUid } from '@cofferdam/kubernetes/runtime/random.ts'
-import { trackUpdate } from '../apply/track-update.ts'
+import { asksToForget, trackUpdate } from '../apply/track-update.ts'
 import { type MetadataRules, validateMetadata } from '../builtin/metadata-validation.ts'
 import type { ResourceDefinition } from '../resource-definition.ts'
 import { type FieldError, invalidObject } from '../schema/field-error.ts'
@@ -16,7 +16,7 @@ type Fields = KubeObject & JsonObject
 export function prepareCreate(registry: Registry, request: WriteRequest, decoded: KubeObject): KubeObject {
   const { definition } = request
   const metadata: ObjectMeta = {
-    ...without(decoded.metadata, 'deletionTimestamp', 'deletionGracePeriodSeconds', 'generation'),
+    ...decoded.metadata,
     uid: randomUid(registry.random.stream(`uids of ${definition.storageKey} by ${request.fieldManager}`)),
     creationTimestamp: timestamp(registry.clock),
     ...(definition.hasGeneration ? { generation: 1 } : {}),
@@ -46,14 +46,14 @@ export function prepareUpdate(
   const isStatusWrite = request.subresource === 'status'
   const next = isStatusWrite
     ? withStatusOf(definition, previous, decoded, isTracked)
-    : withKeptFields(request, previous, decoded)
+    : withKeptFields(request, previous, decoded, isTracked)
   if (next === previous) return previous
   requireValid(request, next, validateBySchema(next, definition.schema, { previous }))
   const { strategy } = definition
   const prepared = strategy.prepare?.(next, previous) ?? next
   const own = isStatusWrite ? strategy.validateStatus?.(prepared, previous) : strategy.validate?.(prepared, previous)
   requireValid(request, prepared, [...validateMetadata(prepared, previous, metadataRules(definition)), ...(own ?? [])])
-  warnWriter(request, prepared)
+  warnWriter(request, prepared, previous)
   if (isSameJson(prepared, previous)) return previous
   return isStatusWrite ? prepared : withGeneration(definition, prepared, previous)
 }
@@ -96,25 +96,32 @@ function withStatusOf(
   const { managedFields } = decoded.metadata
   const metadata = {
     ...previous.metadata,
-    ...(definition.origin === 'builtin' ? openMetadata(decoded.metadata) : {}),
-    ...(isTracked && managedFields !== undefined ? { managedFields } : {}),
-  }
+    ...(definition.origin === 'builtin' ? openMetadata(definition, decoded.metadata, previous.metadata) : {}),
+    ...(isTracked ? { managedFields } : {}),
+  } as ObjectMeta
   const hasSameMetadata = isSameJson(metadata, previous.metadata)
   const hasSameStatus = isSameJson((decoded as Fields).status, (previous as Fields).status)
   const next = hasSameStatus ? previous : withField(previous, 'status', decoded)
   return hasSameMetadata ? next : { ...next, metadata }
 }
 
-/** What built-in kinds let a status write change beside the status. */
-function openMetadata({ labels, annotations, finalizers }: ObjectMeta): Partial<ObjectMeta> {
-  return { labels, annotations, finalizers } as Partial<ObjectMeta>
+/** What built-in kinds let a status write change beside the status. Who names another uid gets the answer that it never changes. */
+function openMetadata({ storageKey }: ResourceDefinition, sent: ObjectMeta, previous: ObjectMeta): Partial<ObjectMeta> {
+  const { annotations, finalizers } = sent
+  const { labels } = storageKey === 'apps/deployments' ? previous : sent
+  return { labels, annotations, finalizers, uid: sent.uid || previous.uid } as Partial<ObjectMeta>
 }
 
-function withKeptFields(request: WriteRequest, previous: KubeObject, decoded: KubeObject): KubeObject {
+function withKeptFields(
+  request: WriteRequest,
+  previous: KubeObject,
+  decoded: KubeObject,
+  isTracked: boolean,
+): KubeObject {
   const { definition } = request
   const sent = definition.storageKey === 'namespaces' ? withNamespaceSpec(request, previous, decoded) : decoded
   const next = definition.hasStatus ? withField(sent, 'status', previous) : sent
-  const metadata = keptMetadata(previous.metadata, decoded.metadata)
+  const metadata = keptMetadata(previous.metadata, decoded.metadata, isTracked)
   const whole = metadata === next.metadata ? next : { ...next, metadata }
   return isSameJson(whole, previous) ? previous : whole
 }
@@ -148,9 +155,12 @@ const serverFields = [
 ] as const
 
 /** Writers cannot change what the server sets: it stays as it was, or the write is refused. */
-function keptMetadata(previous: ObjectMeta, sent: ObjectMeta): ObjectMeta {
-  const isReset = sent.managedFields?.length === 0 && previous.managedFields === undefined
-  const managedFields = isReset ? undefined : (sent.managedFields ?? previous.managedFields)
+function keptMetadata(previous: ObjectMeta, sent: ObjectMeta, isTracked: boolean): ObjectMeta {
+  const isReset =
+    sent.managedFields !== undefined && previous.managedFields === undefined && asksToForget(sent.managedFields)
+  // Who applies nothing any more owns nothing, and is not listed.
+  const unsent = isTracked ? undefined : previous.managedFields
+  const managedFields = isReset ? undefined : (sent.managedFields ?? unsent)
   const isKept = managedFields === sent.managedFields && serverFields.every((field) => sent[field] === previous[field])
   if (isKept) return sent
   const kept: Record<string, unknown> = { ...sent, managedFields }
@@ -166,7 +176,9 @@ function keptMetadata(previous: ObjectMeta, sent: ObjectMeta): ObjectMeta {
 /** The generation counts the changes of what is wanted: all but metadata, and status where that is a subresource. */
 function withGeneration(definition: ResourceDefinition, next: KubeObject, previous: KubeObject): KubeObject {
   const { generation } = previous.metadata
-  if (generation === undefined || isSameIntent(definition, next as Fields, previous as Fields)) return next
+  // A writer may bring a generation to a kind that counts none; it stays as it came.
+  if (!definition.hasGeneration || generation === undefined) return next
+  if (isSameIntent(definition, next as Fields, previous as Fields)) return next
   return { ...next, metadata: { ...next.metadata, generation: generation + 1 } }
 }
 
@@ -194,7 +206,12 @@ function isNamedByOwnRule(group: string, plural: string): boolean {
 }
 
 /** Groups whose validation in the real server is not that of the core. */
-const groupsWithPlainFinalizers = new Set(['admissionregistration.k8s.io', 'apiextensions.k8s.io', 'policy'])
+const groupsWithPlainFinalizers = new Set([
+  'admissionregistration.k8s.io',
+  'apiextensions.k8s.io',
+  'coordination.k8s.io',
+  'policy',
+])
 
 function requireValid({ definition }: WriteRequest, object: KubeObject, errors: readonly FieldError[]): void {
   if (errors.length === 0) return
@@ -202,7 +219,7 @@ function requireValid({ definition }: WriteRequest, object: KubeObject, errors: 
   throw invalidObject({ group, kind, name: object.metadata.name ?? '' }, errors)
 }
 
-function warnWriter({ definition, onWarning }: WriteRequest, object: KubeObject): void {
+function warnWriter({ definition, onWarning }: WriteRequest, object: KubeObject, previous?: KubeObject): void {
   if (onWarning === undefined) return
-  for (const warning of definition.strategy.warn?.(object) ?? []) onWarning(warning)
+  for (const warning of definition.strategy.warn?.(object, previous) ?? []) onWarning(warning)
 }

@@ -1,3 +1,4 @@
+import { isJsonObject, isSameJson, type Json, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyText, type ObjectKey } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { AdmissionRequest } from '../admission/admission.ts'
@@ -8,6 +9,8 @@ import { decodeObject } from './decode-object.ts'
 import { prepareUpdate, trackWrite } from './prepare-write.ts'
 import { admissionOf, admit, bucketOf, type Registry, type WriteRequest } from './registry.ts'
 import { asServed, asStored } from './served-version.ts'
+
+type Fields = KubeObject & JsonObject
 
 /** What a write makes of the object that is there. */
 export interface Rewrite {
@@ -51,7 +54,8 @@ export async function rewriteObject(registry: Registry, request: WriteRequest, r
     const asked = admissionOf(request, { operation: 'UPDATE', key: rewrite.key, object: next, oldObject: current })
     if (asked !== undefined) await admit(request, shownTo(asked, rewrite, next, current))
     if (request.dryRun) return deepFreeze(next)
-    if (next === current) return current
+    // An object that only waits for a write to go with goes with one that changes nothing, too.
+    if (next === current && !hasNothingToWaitFor(current)) return current
     const written = writeNext(registry, request, { key, next, stored })
     if (written !== undefined) return written
     if (attempt === attempts) throw staleWrite(definition.type, rewrite.key.name)
@@ -70,8 +74,62 @@ function nextState(registry: Registry, request: WriteRequest, rewrite: Rewrite, 
   requireCurrent(request, changed, current)
   const decoded = (rewrite.decode ?? ((sent) => decodeObject(request, sent, current)))(changed, current)
   const next = prepareUpdate(request, decoded, current, rewrite.isTracked === true)
-  if (next === current || rewrite.isTracked === true) return next
-  return trackWrite(registry, request, next, current)
+  if (rewrite.isTracked === true) return next
+  const written = beforeItIsPutBack(request, decoded, next)
+  if (written === current) return current
+  const tracked = trackWrite(registry, request, written, current)
+  if (written === next) return tracked
+  const owned = withOwnersOf(tracked, next)
+  // Who owns the same as before has written nothing, and gets no new time for it.
+  return isSameJson(withoutTimes(owned), withoutTimes(current)) ? current : owned
+}
+
+function withoutTimes({ metadata, ...object }: KubeObject): unknown {
+  const managedFields = metadata.managedFields?.map((entry) => ({ ...entry, time: '' }))
+  return { ...object, metadata: { ...metadata, managedFields } }
+}
+
+/**
+ * What was to be written, with those fields as they were sent that silently stay as they are or are completed: the time of deletion, and
+ * parts of the spec of some kinds. The real server notes who owns what first and puts them back afterwards, so who sent others owns them from then on.
+ */
+function beforeItIsPutBack(
+  { definition, subresource }: WriteRequest,
+  decoded: KubeObject,
+  next: KubeObject,
+): KubeObject {
+  if (subresource !== undefined) return next
+  const { deletionTimestamp } = decoded.metadata
+  const hasOtherTime = deletionTimestamp !== undefined && deletionTimestamp !== next.metadata.deletionTimestamp
+  const metadata = hasOtherTime ? { ...next.metadata, deletionTimestamp } : next.metadata
+  const spec = specAsSent(definition.storageKey, decoded as Fields, next as Fields)
+  if (!isSameJson(spec, (next as Fields).spec)) return { ...next, metadata, spec } as KubeObject
+  return hasOtherTime ? { ...next, metadata } : next
+}
+
+/** Of these kinds: what of the spec is put back or completed afterwards. */
+const completedFields: Readonly<Record<string, readonly string[]>> = {
+  'coordination.k8s.io/leases': ['strategy', 'preferredHolder'],
+  namespaces: ['finalizers'],
+  pods: ['tolerations'],
+  services: ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy'],
+}
+
+function specAsSent(storageKey: string, { spec: sent = {} }: Fields, { spec }: Fields): Json | undefined {
+  const completed = completedFields[storageKey]
+  if (completed === undefined || !isJsonObject(sent) || !isJsonObject(spec)) return spec
+  const entries = Object.entries(spec).filter(([field]) => !completed.includes(field))
+  const asSent = completed.flatMap((field): [string, Json][] => {
+    const value = sent[field]
+    return value === undefined ? [] : [[field, value]]
+  })
+  return Object.fromEntries([...entries, ...asSent])
+}
+
+function withOwnersOf({ metadata: { managedFields } }: KubeObject, object: KubeObject): KubeObject {
+  if (isSameJson(managedFields, object.metadata.managedFields)) return object
+  const { managedFields: _, ...metadata } = object.metadata
+  return { ...object, metadata: managedFields === undefined ? metadata : { ...metadata, managedFields } }
 }
 
 /** A write that names a version is meant for that state only. */
@@ -79,10 +137,14 @@ function requireCurrent({ definition }: WriteRequest, { metadata }: KubeObject, 
   const { resourceVersion, name } = current.metadata
   const wanted = metadata.resourceVersion
   if (!wanted || wanted === '0' || wanted === resourceVersion) return
-  if (!/^\d+$/.test(wanted)) {
-    throw unclassifiedFailure(`strconv.ParseUint: parsing ${JSON.stringify(wanted)}: invalid syntax`)
-  }
+  requireReadableVersion(wanted)
   throw staleWrite(definition.type, name)
+}
+
+/** @throws ApiError 500 for a version that is no number */
+export function requireReadableVersion(version: string): void {
+  if (/^\d+$/.test(version)) return
+  throw unclassifiedFailure(`strconv.ParseUint: parsing ${JSON.stringify(version)}: invalid syntax`)
 }
 
 function writeNext(

@@ -2,11 +2,12 @@ import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { ResourceDefinition } from '../resource-definition.ts'
 import { invalidObject } from '../schema/field-error.ts'
-import { badRequest, conflict, notFound } from './api-errors.ts'
+import { badRequest, conflict } from './api-errors.ts'
 import { createObject } from './create-object.ts'
-import { decodeObject } from './decode-object.ts'
-import type { Registry, WriteRequest } from './registry.ts'
-import { rewriteObject } from './rewrite-object.ts'
+import { decodeReplacement, requireCustomKind } from './decode-replacement.ts'
+import { bucketOf, type Registry, type WriteRequest } from './registry.ts'
+import { requireReadableVersion, rewriteObject } from './rewrite-object.ts'
+import { asServed } from './served-version.ts'
 
 /** Kinds that the real server also creates by PUT. */
 const createdByUpdate = new Set([
@@ -32,30 +33,36 @@ const replacedByVersionOnly = new Set([
   'storage.k8s.io/volumeattachments',
 ])
 
-export function updateObject(registry: Registry, request: WriteRequest, sent: KubeObject): Promise<KubeObject> {
+export async function updateObject(registry: Registry, request: WriteRequest, sent: KubeObject): Promise<KubeObject> {
   if (!sent.metadata?.name) throw badRequest('name must be provided')
-  const mayCreate = request.subresource === undefined && createdByUpdate.has(request.definition.storageKey)
+  const { definition } = request
+  const key = keyOf(sent)
+  const mayCreate = request.subresource === undefined && createdByUpdate.has(definition.storageKey)
+  if (mayCreate && bucketOf(registry, definition).get(keyText(key)) === undefined) {
+    decodeReplacement(request, sent)
+    return createByUpdate(registry, { ...request, fieldValidation: 'Ignore' }, sent)
+  }
+  // What cannot be read is refused before anything is looked up, and unknown fields are warned of whatever comes of the rest.
+  const stored = bucketOf(registry, definition).get(keyText(key))
+  const decoded = decodeReplacement(request, sent, stored && asServed(definition, stored))
   return rewriteObject(registry, request, {
-    key: keyOf(sent),
-    change: (current) => replacement(request, sent, current),
-    otherwise: () => (mayCreate ? createByUpdate(registry, request, sent) : refuseAbsent(request, sent)),
+    key,
+    ...(mayCreate ? { otherwise: () => createByUpdate(registry, request, sent) } : {}),
+    change: (current) => replacement(request, decoded, current),
+    decode: (changed) => requireCustomKind(request, changed),
   })
 }
 
 async function createByUpdate(registry: Registry, request: WriteRequest, sent: KubeObject): Promise<KubeObject> {
   requireSameUid(request.definition, sent)
   // A version does not hinder who creates by PUT, as it hinders who creates by POST.
-  const { resourceVersion: _, ...metadata } = sent.metadata
-  const created = await createObject(registry, request, { ...sent, metadata })
+  const { resourceVersion, ...metadata } = sent.metadata
+  if (resourceVersion) requireReadableVersion(resourceVersion)
+  const created = await createObject(registry, request, { ...sent, metadata }, { keepsDeletion: true })
   request.onCreated?.()
-  return created
-}
-
-/** Unreadable input is reported first, and so are unknown fields. */
-async function refuseAbsent(request: WriteRequest, sent: KubeObject): Promise<never> {
-  const { origin, type } = request.definition
-  decodeObject(request, origin === 'custom' ? { ...sent, kind: type.kind } : sent)
-  throw notFound(request.definition.type, sent.metadata.name)
+  // What is only tried is answered as it was sent.
+  if (!request.dryRun || !resourceVersion) return created
+  return { ...created, metadata: { ...created.metadata, resourceVersion } }
 }
 
 /** @throws ApiError 422 where the kind is never replaced blindly, 409 where another object is meant */

@@ -56,6 +56,26 @@ describe('decodeErrorOf', () => {
     })
   }
 
+  const lease = builtinSchema('coordination.k8s.io/v1', 'Lease') as Schema
+  const renewals: Record<string, { renewTime: string; isRead: boolean }> = {
+    'a Lease renewed in whole seconds is refused, as a client that writes so would be on a real server': {
+      renewTime: '2026-01-01T00:00:00Z',
+      isRead: false,
+    },
+    'a Lease renewed in milliseconds is refused': { renewTime: '2026-01-01T00:00:00.123Z', isRead: false },
+    'a Lease renewed in microseconds is read': { renewTime: '2026-01-01T00:00:00.123456Z', isRead: true },
+  }
+  for (const [sentence, { renewTime, isRead }] of Object.entries(renewals)) {
+    it(sentence, () => {
+      const leaseType = { group: 'coordination.k8s.io', version: 'v1', kind: 'Lease' }
+      expect(decodeErrorOf({ spec: { renewTime } }, lease, leaseType)?.message).toBe(
+        isRead
+          ? undefined
+          : `Lease in version "v1" cannot be handled as a Lease: spec.renewTime: parsing time "${renewTime}" as "2006-01-02T15:04:05.000000Z07:00": cannot parse it`,
+      )
+    })
+  }
+
   it('of a custom resource only the metadata is typed; the rest is for its schema to judge', () => {
     const schema: Schema = {
       type: 'object',

@@ -78,8 +78,12 @@ function fits(value: unknown, node: CompiledSchema): boolean {
 
 function isReadable(text: string, format: string): boolean {
   if (format === 'byte') return isBase64(text.replace(/[\r\n]/g, ''))
+  if (format === 'micro-time') return isOfFormat(text, 'date-time') && /\.\d{6}(Z|[+-])/.test(text)
   return isOfFormat(text, format)
 }
+
+const wholeSeconds = '2006-01-02T15:04:05Z07:00'
+const timeLayouts: Readonly<Record<string, string>> = { 'micro-time': '2006-01-02T15:04:05.000000Z07:00' }
 
 const goTypes: Readonly<Record<string, string>> = {
   boolean: 'bool',
@@ -97,7 +101,7 @@ function problemOf(value: unknown, node: CompiledSchema, path: PathSteps): strin
     const { format } = node.schema
     return format === 'byte'
       ? `json: cannot unmarshal ${field}: illegal base64 data`
-      : `${field}: parsing time ${JSON.stringify(value)} as "2006-01-02T15:04:05Z07:00": cannot parse it`
+      : `${field}: parsing time ${JSON.stringify(value)} as "${timeLayouts[format ?? ''] ?? wholeSeconds}": cannot parse it`
   }
   const goType = node.intOrString
     ? 'int32'

@@ -31,6 +31,9 @@ function complete(value: unknown, previous: unknown, node: CompiledSchema): unkn
     }
     if (current === null && !child.nullable) {
       changed ??= fieldsBefore(object, field)
+      // A map of texts of a built-in kind holds the empty text then.
+      if (child === additional && child.decoded && child.type === 'string' && !child.quantity)
+        setField(changed, field, '')
       continue
     }
     const completed = complete(current, before?.[field], child)
