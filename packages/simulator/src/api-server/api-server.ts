@@ -22,7 +22,7 @@ import { withOwnerPermissions } from './admission/owner-permissions.ts'
 import { createValidatingWebhooks, type ValidatingWebhooks } from './admission/validating-webhooks.ts'
 import type { WebhookCall } from './admission/webhook-call.ts'
 import type { ServiceReference } from './admission/webhook-configuration.ts'
-import { type Answer, builtinResources } from './builtin/definitions.ts'
+import { type AdmissionPlugins, type Answer, builtinResources } from './builtin/definitions.ts'
 import type { OptionalField } from './builtin/schemas.ts'
 import type { EmbeddedApi } from './embedded-api.ts'
 import { createEvictionHandler, type EvictionRequest } from './eviction.ts'
@@ -53,6 +53,7 @@ export interface ApiServerOptions {
   readonly enforcesOwnerPermissions?: boolean
   /** A field of pods that comes with a feature which is off by default. Default: without. */
   readonly optionalField?: OptionalField
+  readonly plugins?: AdmissionPlugins
 }
 
 const firstNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
@@ -82,7 +83,11 @@ export class ApiServer {
     this.adminToken = randomUid(random.stream('token of the administrator'))
     this.#tokens = createServiceAccountTokens({ store: this.#store, clock, random })
     this.#catalogue = new ResourceRegistry(
-      builtinResources({ answers: this.#answers(clock), optionalField: options.optionalField }),
+      builtinResources({
+        answers: this.#answers(clock),
+        optionalField: options.optionalField,
+        plugins: options.plugins,
+      }),
     )
     const customResources = new CustomResources({
       store: this.#store,

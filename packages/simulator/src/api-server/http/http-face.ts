@@ -16,6 +16,7 @@ import { onOnePort } from './one-port.ts'
 import { parseResourcePath } from './resource-path.ts'
 import { answerResource } from './resource-routes.ts'
 import { defaultVersion, type ServedApi, type ServerVersion } from './served-api.ts'
+import { type SlowReaderLimits, SlowReaders } from './slow-readers.ts'
 
 const defaultMaxBodyBytes = 3 * 1024 * 1024
 
@@ -33,6 +34,8 @@ export interface HttpFaceOptions {
   readonly portFlag?: string
   readonly version?: ServerVersion
   readonly maxBodyBytes?: number
+  /** What callers may leave unread. */
+  readonly slowReaders?: SlowReaderLimits
   /** With it, the port answers HTTPS beside HTTP. Clients such as kubectl send no token without. */
   readonly tls?: { readonly key: string; readonly cert: string }
   readonly isReady?: () => boolean
@@ -115,6 +118,7 @@ function isLoopback({ host = '127.0.0.1' }: Pick<HttpFaceOptions, 'host'>): bool
 function responder(options: HttpFaceOptions, open: Set<AbortController>, address: () => string) {
   const { server, clock, onFault } = options
   const maxBodyBytes = options.maxBodyBytes ?? defaultMaxBodyBytes
+  const slowReaders = new SlowReaders(clock, options.slowReaders)
   const answerMeta = metaRoutes({
     catalogue: server.catalogue,
     version: options.version ?? defaultVersion,
@@ -133,7 +137,7 @@ function responder(options: HttpFaceOptions, open: Set<AbortController>, address
     if (await answerMeta(exchange)) return
     const definition = path && server.catalogue.find(path.group, path.version, path.plural)
     if (path === undefined || definition === undefined) throw resourceNotServed()
-    await answerResource({ exchange, api: server.as(user), definition, path, clock, maxBodyBytes })
+    await answerResource({ exchange, api: server.as(user), definition, path, clock, maxBodyBytes, slowReaders })
   }
 
   return async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -147,6 +151,9 @@ function responder(options: HttpFaceOptions, open: Set<AbortController>, address
     const exchange = { request, response, method: request.method ?? 'GET', signal: gone.signal }
     try {
       await answer({ ...exchange, ...parseTarget(request.url ?? '/') })
+      if (!response.writableFinished && !response.destroyed && response.writableLength > 0) {
+        await slowReaders.wait(response, 'finish', gone.signal).catch(() => undefined)
+      }
     } catch (error) {
       if (isOver(response) || request.errored) return
       const refused = asApiError(error)

@@ -16,6 +16,7 @@ import { parsePatch } from './patch-body.ts'
 import { deleteOptions, isTrue, listQuery, watchQuery, writeOptions } from './request-options.ts'
 import type { ResourcePath } from './resource-path.ts'
 import { subresourcesOf, type Verb, verbsOf } from './served-verbs.ts'
+import type { SlowReaders } from './slow-readers.ts'
 import { streamWatch } from './watch-stream.ts'
 
 export interface ResourceRequest {
@@ -25,6 +26,7 @@ export interface ResourceRequest {
   readonly path: ResourcePath
   readonly clock: Clock
   readonly maxBodyBytes: number
+  readonly slowReaders: SlowReaders
 }
 
 type NamedRequest = ResourceRequest & { readonly key: ObjectKey }
@@ -121,25 +123,32 @@ async function listCollection(request: ResourceRequest): Promise<void> {
 }
 
 async function watchCollection(request: ResourceRequest): Promise<void> {
-  const { api, definition, path, exchange, clock } = request
+  const { api, definition, path, exchange, clock, slowReaders } = request
   const encoding = encodingOf(request)
   const events = api.watch(definition.type, watchQuery(exchange, path.namespace))
-  await streamWatch(exchange, events, () => ({ ...encoding, nowMs: clock.now() }))
+  await streamWatch(exchange, events, { encodingNow: () => ({ ...encoding, nowMs: clock.now() }), slowReaders })
 }
 
 async function createObject(request: ResourceRequest): Promise<void> {
   const { api, definition, path, exchange } = request
   const encoding = encodingOf(request)
   const options = writeOptions(exchange, 'CreateOptions')
-  const object = sentObject(definition, path, await readObject(request))
+  const object = sentObject(definition, path, await readObject(request), unknownFieldWarner(request))
   const notes: AnswerNotes = { onWarning: (text) => warn(exchange, text) }
   const created = await api.create(definition.type, object, { ...options, ...notes })
   await send(request, encoding, { code: 201, body: encodeObject(encoding, created) })
 }
 
+function unknownFieldWarner({ exchange }: ResourceRequest): (field: string) => void {
+  const isAsked = ['', 'Warn'].includes(exchange.query.get('fieldValidation') ?? '')
+  return (field) => {
+    if (isAsked) warn(exchange, `unknown field ${JSON.stringify(field)}`)
+  }
+}
+
 async function putObject(request: NamedRequest): Promise<void> {
   const { path, definition, key, api } = request
-  const object = sentObject(definition, path, await readObject(request))
+  const object = sentObject(definition, path, await readObject(request), unknownFieldWarner(request))
   requireSameKey(object, key)
   const options = writeOptions(request.exchange, 'UpdateOptions')
   await answerWrite(request, (notes) => api.update(definition.type, object, { ...options, ...notes }))
@@ -188,8 +197,12 @@ async function deleteObject(request: NamedRequest): Promise<void> {
   const { api, definition, key } = request
   const encoding = encodingOf(request)
   const { waits, ...options } = await readDeleteOptions(request)
-  const last = await api.delete(definition.type, key, options)
-  const { code, object } = deletedAnswer(definition, last, waits)
+  let isGone = false
+  const onGone = () => {
+    isGone = true
+  }
+  const last = await api.delete(definition.type, key, { ...options, onGone })
+  const { code, object } = deletedAnswer(definition, last, { waits, isGone })
   await send(request, encoding, { code, body: encodeObject(encoding, object) })
 }
 

@@ -1,4 +1,3 @@
-import { once } from 'node:events'
 import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
 import { apiVersionOf } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { WatchEvent } from '@cofferdam/kubernetes/client/kube-api.ts'
@@ -6,6 +5,7 @@ import { asApiError, isOver } from './answer.ts'
 import { type Encoding, encodeObject } from './encode.ts'
 import type { Exchange } from './exchange.ts'
 import { jsonText } from './json-text.ts'
+import type { SlowReaders } from './slow-readers.ts'
 import { bookmarkTableText, tableText } from './table-text.ts'
 
 /**
@@ -17,7 +17,7 @@ import { bookmarkTableText, tableText } from './table-text.ts'
 export async function streamWatch(
   exchange: Exchange,
   events: AsyncIterable<WatchEvent>,
-  encodingNow: () => Encoding,
+  { encodingNow, slowReaders }: { readonly encodingNow: () => Encoding; readonly slowReaders: SlowReaders },
 ): Promise<void> {
   const iterator = events[Symbol.asyncIterator]()
   const { response } = exchange
@@ -29,7 +29,7 @@ export async function streamWatch(
     response.setHeader('Cache-Control', 'no-cache, private')
     response.setHeader('Transfer-Encoding', 'chunked')
     response.flushHeaders()
-    await pump(exchange, iterator, first, watchLines(encodingNow))
+    await pump({ exchange, iterator, first, slowReaders, lineOf: watchLines(encodingNow) })
   } finally {
     await iterator.return?.()
     if (response.headersSent && !isOver(response)) response.end()
@@ -46,12 +46,16 @@ async function refusalAtOnce(first: Promise<unknown>): Promise<void> {
   if (refused !== undefined && !(refused instanceof ApiError && refused.code === 410)) throw refused
 }
 
-async function pump(
-  { response, signal }: Exchange,
-  iterator: AsyncIterator<WatchEvent>,
-  first: Promise<IteratorResult<WatchEvent>>,
-  lineOf: (event: WatchEvent) => string,
-): Promise<void> {
+interface Pump {
+  readonly exchange: Exchange
+  readonly iterator: AsyncIterator<WatchEvent>
+  readonly first: Promise<IteratorResult<WatchEvent>>
+  readonly slowReaders: SlowReaders
+  readonly lineOf: (event: WatchEvent) => string
+}
+
+async function pump({ exchange, iterator, first, slowReaders, lineOf }: Pump): Promise<void> {
+  const { response, signal } = exchange
   let isCorked = false
   const uncork = () => {
     isCorked = false
@@ -65,7 +69,7 @@ async function pump(
         response.cork()
         setImmediate(uncork)
       }
-      if (!response.write(lineOf(next.value))) await once(response, 'drain', { signal })
+      if (!response.write(lineOf(next.value))) await slowReaders.wait(response, 'drain', signal)
     }
   } catch (error) {
     if (signal.aborted || isOver(response)) return

@@ -1,10 +1,15 @@
-import { Environment } from '@marcbachmann/cel-js'
+import { type ASTNode, Environment } from '@marcbachmann/cel-js'
+import { type CelBudget, celBudgetOfObject, countCost, withinCelBudget } from './cel-cost.ts'
 import { registerListFunctions, registerTextFunctions } from './cel-functions.ts'
+import { type CelTypeOf, mixedLiteral } from './cel-literals.ts'
 import { registerNetworkFunctions } from './cel-network-functions.ts'
 import { registerQuantityFunctions } from './cel-quantity-functions.ts'
 
-/** An expression that was understood, ready to be evaluated. */
-export type CelProgram = ReturnType<Environment['parse']>
+/** An expression that was understood, ready to be evaluated. What it costs is limited, and taken from the budget where there is one. */
+export interface CelProgram {
+  (variables: Readonly<Record<string, unknown>>, budget?: CelBudget): unknown
+  readonly ast: ASTNode
+}
 
 let base: Environment | undefined
 
@@ -34,15 +39,30 @@ export type CelCompilation =
   | { readonly program?: undefined; readonly problem: string }
 
 /** Reads an expression; when it cannot be understood, says why in one line. */
-export function compileCel(environment: Environment, source: string): CelCompilation {
+export function compileCel(
+  environment: Environment,
+  source: string,
+  typeOf: CelTypeOf = () => undefined,
+): CelCompilation {
   try {
     const linear = withLinearMatching(source)
-    const checked = environment.check(linear)
+    const read = environment.parse(linear)
+    const checked = read.check()
     if (!checked.valid) return { problem: celProblem(checked.error) }
-    return { program: environment.parse(linear), type: String(checked.type) }
+    const mixed = mixedLiteral(read.ast, typeOf)
+    if (mixed !== undefined) return { problem: mixed }
+    return { program: meteredProgram(environment.parse(linear)), type: String(checked.type) }
   } catch (error) {
     return { problem: celProblem(error) }
   }
+}
+
+function meteredProgram(parsed: ReturnType<Environment['parse']>): CelProgram {
+  const { ast } = parsed
+  countCost(ast)
+  const program = (variables: Readonly<Record<string, unknown>>, budget = celBudgetOfObject()) =>
+    withinCelBudget(budget, () => parsed({ ...variables }))
+  return Object.assign(program, { ast })
 }
 
 /** The first line of what the library says; the rest draws the place in the source. */

@@ -1,14 +1,15 @@
 import type { Environment } from '@marcbachmann/cel-js'
+import { spendCel } from './cel-cost.ts'
 import { isSameCel } from './cel-value.ts'
 import { compiledPattern } from './value-rules.ts'
 
 export function registerTextFunctions(environment: Environment): void {
   environment
     .registerFunction('string.matchesLinear(string): bool', (text: string, pattern: string) =>
-      compiledPattern(pattern).matcher(text).find(),
+      matcherOf(text, pattern).find(),
     )
     .registerFunction('string.find(string): string', (text: string, pattern: string) => {
-      const matcher = compiledPattern(pattern).matcher(text)
+      const matcher = matcherOf(text, pattern)
       return matcher.find() ? (matcher.group() ?? '') : ''
     })
     .registerFunction('string.findAll(string): list<string>', (text: string, pattern: string) => findAll(text, pattern))
@@ -16,7 +17,7 @@ export function registerTextFunctions(environment: Environment): void {
       findAll(text, pattern).slice(0, most < 0n ? undefined : Number(most)),
     )
     .registerFunction('string.replace(string, string): string', (text: string, from: string, to: string) =>
-      text.replaceAll(from, () => to),
+      replaceAll(text, from, to),
     )
     .registerFunction(
       'string.replace(string, string, int): string',
@@ -30,20 +31,33 @@ export function registerTextFunctions(environment: Environment): void {
     .registerFunction('string.format(list): string', format)
 }
 
+/** A pattern may be tried at each character of a text. */
+function matcherOf(text: string, pattern: string) {
+  spendCel((text.length * pattern.length) / 40)
+  return compiledPattern(pattern).matcher(text)
+}
+
+/** Texts that are put into texts grow without bound; they are paid for before they are made. */
+function replaceAll(text: string, from: string, to: string): string {
+  spendCel((text.split(from).length * to.length) / 10)
+  return text.replaceAll(from, () => to)
+}
+
 function findAll(text: string, pattern: string): string[] {
-  const matcher = compiledPattern(pattern).matcher(text)
+  const matcher = matcherOf(text, pattern)
   const found: string[] = []
   while (matcher.find()) found.push(matcher.group() ?? '')
   return found
 }
 
 function replaceFirst(text: string, from: string, to: string, most: number): string {
-  if (most < 0) return text.replaceAll(from, () => to)
+  if (most < 0) return replaceAll(text, from, to)
   let result = text
   let at = 0
   for (let count = 0; count < most; count += 1) {
     const next = result.indexOf(from, at)
     if (next < 0) break
+    spendCel(result.length / 10)
     result = result.slice(0, next) + to + result.slice(next + from.length)
     at = next + to.length
   }

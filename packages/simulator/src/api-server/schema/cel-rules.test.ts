@@ -197,12 +197,47 @@ describe('x-kubernetes-validations', () => {
       rule: 'that.min > 1',
       problem: 'compilation failed: Unknown variable: that',
     },
+    'a list of texts and numbers': {
+      rule: 'self.name in ["a", 1]',
+      problem: "compilation failed: expected type 'string' but found 'int'",
+    },
+    'a list of fields of other types': {
+      rule: '[self.min, self.name].size() == 2',
+      problem: "compilation failed: expected type 'int' but found 'string'",
+    },
+    'a map with values of two types': {
+      rule: '{"a": 1, "b": true}["a"] == 1',
+      problem: "compilation failed: expected type 'int' but found 'bool'",
+    },
+    'a list that says of one item that it may be anything': {
+      rule: '[dyn(self.min), self.name].size() == 2',
+      problem: "compilation failed: expected type 'dyn' but found 'string'",
+    },
+    'a mixture inside a loop': {
+      rule: 'self.tags.all(tag, tag in ["a", 2.5])',
+      problem: "compilation failed: expected type 'string' but found 'double'",
+    },
     'a rule that is not a truth': { rule: 'self.min + 1', problem: 'cel expression must evaluate to a bool' },
   }
   for (const [sentence, { rule, problem }] of Object.entries(unusable)) {
     it(`${sentence} is found out when it is written, not when it is used`, () => {
       const spec: Schema = { type: 'object', properties, 'x-kubernetes-validations': [{ rule }] }
       expect(compiledRulesOf(spec, false).map((compiled) => compiled.problem)).toEqual([problem])
+    })
+  }
+
+  const mixtures = [
+    'self.name in [dyn("a"), dyn(1)]',
+    '[self.min, self.max].size() == 2',
+    '[[], [1]].size() == 2',
+    '[{}, {"a": 1}].size() == 2',
+    '"%s is %d".format([self.name, self.min]) != ""',
+    'self.tags.all(tag, tag in [self.name, "a"])',
+  ]
+  for (const rule of mixtures) {
+    it(`a list of one type, or of what is formatted, is taken: ${rule}`, () => {
+      const spec: Schema = { type: 'object', properties, 'x-kubernetes-validations': [{ rule }] }
+      expect(compiledRulesOf(spec, false).map((compiled) => compiled.problem)).toEqual([undefined])
     })
   }
 })

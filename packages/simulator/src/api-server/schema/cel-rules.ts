@@ -1,6 +1,8 @@
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import { type ASTNode, Optional } from '@marcbachmann/cel-js'
+import { type CelBudget, isCelCostError } from './cel-cost.ts'
 import { type CelProgram, celEnvironment, celProblem, compileCel } from './cel-environment.ts'
+import { partsOf } from './cel-parts.ts'
 import { celValue, escapedName } from './cel-value.ts'
 import { type CompiledSchema, compiledSchema } from './compiled-schema.ts'
 import type { FieldError, FieldErrorKind } from './field-error.ts'
@@ -36,8 +38,9 @@ export function compiledRulesOf(schema: Schema, isRoot: boolean): readonly Compi
 
 function compileRule(rule: ValidationRule, node: CompiledSchema): CompiledRule {
   environment ??= celEnvironment(['self', 'oldSelf'])
-  const compiled = compileCel(environment, rule.rule)
-  const message = rule.messageExpression ? compileCel(environment, rule.messageExpression) : undefined
+  const typeOf = (ast: ASTNode) => celTypeOf(schemaAt(ast, node))
+  const compiled = compileCel(environment, rule.rule, typeOf)
+  const message = rule.messageExpression ? compileCel(environment, rule.messageExpression, typeOf) : undefined
   const ast = compiled.program?.ast
   return {
     rule,
@@ -65,12 +68,14 @@ export interface RuledValue {
   readonly previous: unknown
   readonly node: CompiledSchema
   readonly field: string
+  /** What all rules of the object may still cost. */
+  readonly budget: CelBudget
 }
 
-/** What one value breaks among the rules of its place. */
-export function* brokenRules({ value, previous, node, field }: RuledValue): Generator<FieldError> {
+/** What one value breaks among the rules of its place. Once the budget is spent nothing more is asked, and that is an error, too. */
+export function* brokenRules({ value, previous, node, field, budget }: RuledValue): Generator<FieldError> {
   const rules = compiledRules(node)
-  if (rules.length === 0 || value === null) return
+  if (rules.length === 0 || value === null || budget.left < 0) return
   const self = celValue(value, node)
   const hasOld = previous !== undefined && previous !== null
   const oldSelf = hasOld ? celValue(previous, node) : undefined
@@ -84,8 +89,9 @@ export function* brokenRules({ value, previous, node, field }: RuledValue): Gene
       continue
     }
     const before = isOptional ? (hasOld ? Optional.of(oldSelf) : Optional.none()) : (oldSelf ?? null)
-    const error = evaluate({ compiled, program, variables: { self, oldSelf: before }, node, field, value })
+    const error = evaluate({ compiled, program, variables: { self, oldSelf: before }, node, field, value, budget })
     if (error !== undefined) yield error
+    if (budget.left < 0) return
   }
 }
 
@@ -95,19 +101,24 @@ interface Evaluation extends Omit<RuledValue, 'previous'> {
   readonly variables: { readonly self: unknown; readonly oldSelf: unknown }
 }
 
-function evaluate({ compiled, program, variables, node, field, value }: Evaluation): FieldError | undefined {
+function evaluate({ compiled, program, variables, node, field, value, budget }: Evaluation): FieldError | undefined {
   const { rule } = compiled
   try {
-    if (program(variables) === true) return undefined
+    if (program(variables, budget) === true) return undefined
   } catch (error) {
     const problem = celProblem(error)
     const name = (rule.message ?? rule.rule).trim()
+    if (isCelCostError(error)) {
+      budget.left = -1
+      const detail = `'${problem}': no further validation rules will be run due to call cost exceeds limit for rule: ${name}`
+      return { kind: 'Invalid', field, value: node.type ?? '', detail }
+    }
     const detail = /no such overload|no matching overload/.test(problem)
       ? `'${problem}': call arguments did not match a supported operator, function or macro signature for rule: ${name}`
       : `${problem} evaluating rule: ${name}`
     return { kind: 'Invalid', field, value: node.type ?? '', detail }
   }
-  const detail = messageOf(compiled, variables)
+  const detail = messageOf(compiled, variables, budget)
   const kind = kinds[rule.reason ?? ''] ?? 'Invalid'
   const at =
     rule.fieldPath === undefined
@@ -125,10 +136,10 @@ const kinds: Readonly<Record<string, FieldErrorKind>> = {
 }
 
 /** The message for the writer. An expression that fails or gives no good line is passed over for the fixed text. */
-function messageOf({ rule, message }: CompiledRule, variables: Evaluation['variables']): string {
+function messageOf({ rule, message }: CompiledRule, variables: Evaluation['variables'], budget: CelBudget): string {
   if (message !== undefined) {
     try {
-      const text: unknown = message(variables)
+      const text: unknown = message(variables, budget)
       if (typeof text === 'string' && text.trim() !== '' && !text.includes('\n')) return text.trim()
     } catch {
       return rule.message?.trim() ?? `failed rule: ${rule.rule.trim()}`
@@ -139,7 +150,7 @@ function messageOf({ rule, message }: CompiledRule, variables: Evaluation['varia
 
 function names(ast: ASTNode, found = new Set<string>()): Set<string> {
   if (ast.op === 'id') found.add(ast.args as string)
-  for (const child of children(ast)) names(child, found)
+  for (const child of partsOf(ast)) names(child, found)
   return found
 }
 
@@ -152,7 +163,7 @@ function unknownField(ast: ASTNode, node: CompiledSchema): string | undefined {
     const holder = schemaAt(target, node)
     return holder !== undefined && isClosed(holder) && propertyOf(holder, field) === undefined ? field : undefined
   }
-  for (const child of children(ast)) {
+  for (const child of partsOf(ast)) {
     const unknown = unknownField(child, node)
     if (unknown !== undefined) return unknown
   }
@@ -167,6 +178,15 @@ function schemaAt(ast: ASTNode, node: CompiledSchema): CompiledSchema | undefine
   return holder && propertyOf(holder, field)
 }
 
+/** The type that CEL gives to values of a schema; undefined where that is no plain one. */
+function celTypeOf(place: CompiledSchema | undefined): string | undefined {
+  if (place === undefined || place.intOrString || place.keepsUnknown) return undefined
+  if (place.type !== 'string') return plainTypes[place.type ?? '']
+  return place.schema.format === undefined ? 'string' : undefined
+}
+
+const plainTypes: Readonly<Record<string, string>> = { boolean: 'bool', integer: 'int', number: 'double' }
+
 function isClosed({ type, additional, keepsUnknown }: CompiledSchema): boolean {
   return type === 'object' && additional === undefined && !keepsUnknown
 }
@@ -176,14 +196,4 @@ function propertyOf({ properties }: CompiledSchema, escaped: string): CompiledSc
   if (direct !== undefined) return direct
   for (const [name, property] of properties) if (escapedName(name) === escaped) return property
   return undefined
-}
-
-function children(ast: ASTNode): ASTNode[] {
-  const found: ASTNode[] = []
-  const collect = (value: unknown): void => {
-    if (Array.isArray(value)) for (const item of value) collect(item)
-    else if (typeof value === 'object' && value !== null && 'op' in value) found.push(value as ASTNode)
-  }
-  collect(ast.args)
-  return found
 }

@@ -1,3 +1,4 @@
+import { type CelBudget, celBudgetOfObject } from './cel-cost.ts'
 import { brokenRules } from './cel-rules.ts'
 import type { CompiledSchema } from './compiled-schema.ts'
 import { earlierItem } from './earlier-item.ts'
@@ -7,7 +8,7 @@ import { fieldPath, type PathSteps } from './field-path.ts'
 /** The CEL rules that the value breaks, wherever in its schema they stand. */
 export function brokenCelRules(next: unknown, previous: unknown, root: CompiledSchema): FieldError[] {
   if (!holdsRules(root)) return []
-  const walk: Walk = { path: [], errors: [] }
+  const walk: Walk = { path: [], errors: [], budget: celBudgetOfObject() }
   checkRules(next, previous, root, walk)
   return walk.errors
 }
@@ -15,11 +16,12 @@ export function brokenCelRules(next: unknown, previous: unknown, root: CompiledS
 interface Walk {
   readonly path: PathSteps
   readonly errors: FieldError[]
+  readonly budget: CelBudget
 }
 
 function checkRules(value: unknown, previous: unknown, node: CompiledSchema, walk: Walk): void {
-  if (value === undefined || value === null || !holdsRules(node)) return
-  walk.errors.push(...brokenRules({ value, previous, node, field: fieldPath(walk.path) }))
+  if (value === undefined || value === null || !holdsRules(node) || walk.budget.left < 0) return
+  walk.errors.push(...brokenRules({ value, previous, node, field: fieldPath(walk.path), budget: walk.budget }))
   if (typeof value !== 'object') return
   if (Array.isArray(value)) {
     const earlier = Array.isArray(previous) ? previous : undefined
