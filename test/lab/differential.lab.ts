@@ -7,6 +7,7 @@ import { Explorer, families } from './differential/explore.ts'
 import { installGauges } from './differential/kinds/gauge.ts'
 import { knownDifferences } from './differential/known-differences.ts'
 import { openRealSide } from './differential/real-side.ts'
+import { rules, ruleVerdict } from './differential/rule-verdicts.ts'
 import type { Pair } from './differential/run-sequence.ts'
 import { tellDivergence } from './differential/scenario.ts'
 import type { Side } from './differential/side.ts'
@@ -63,6 +64,11 @@ describe(`the embedded server and a real one, asked the same from seed ${firstSe
       expect(result.compared).toBeGreaterThan(0)
     })
   }
+
+  it('take and refuse the same rules in CEL', async () => {
+    const verdicts = (side: Side) => Promise.all(rules.map(async (rule) => `${await ruleVerdict(side, rule)} ${rule}`))
+    expect(await verdicts(sides.embedded)).toEqual(await verdicts(sides.real))
+  })
 
   it('differ only in what is listed, and all that is listed still differs', () => {
     const gone = knownDifferences.filter((known) => !explorer.seen.has(known)).map(({ says }) => says)

@@ -12,7 +12,9 @@ import { createWireClient } from './wire-client.ts'
  * lifecycle of namespaces stand still, so that objects on their way out can be looked at.
  */
 export async function openEmbeddedSide(): Promise<Side> {
-  const server = new ApiServer({ clock: realClock, random: realRandom })
+  // As in the lab, where no controller makes accounts.
+  const plugins = { serviceAccount: false, taintNodesByCondition: true }
+  const server = new ApiServer({ clock: realClock, random: realRandom, plugins })
   const face = await startHttpFace({ server, clock: realClock, port: 0 })
   const client = createWireClient({ url: face.url })
   const start = () => startDisruption({ api: server.as(clusterAdmin), clock: realClock, random: realRandom })

@@ -109,7 +109,10 @@ class Writer {
     const fields = this.draw(this.chance(0.75) ? valid : odd)
     const metadata = this.chance(0.6) ? {} : this.draw(metadataChoices)
     const name = this.chance(0.06) ? this.draw(oddNames) : this.objectName()
-    const named: JsonObject = this.chance(0.07) ? { generateName: `${this.objectName()}-` } : { name }
+    const named: JsonObject = this.chance(0.07)
+      ? // Of their own for each: those of one prefix would be listed in the order of their random ends.
+        { generateName: `${this.objectName()}-${this.steps.length}-` }
+      : { name }
     const query = this.draw([
       undefined,
       undefined,

@@ -6,9 +6,10 @@ const ownUid = '11111111-2222-4333-8444-555555555555'
 /** Times of the test itself lie in 2020 and are compared; all others are the server's clock. */
 const timePattern = /\b20(?!20-)\d\d-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
 /** A name that was made up for an object which then was refused. */
-const generatedName = /\b([abc]-)[bcdfghjklmnpqrstvwxz2456789]{5}\b/g
+const generatedName = /\b([abc]-\d+-)[bcdfghjklmnpqrstvwxz2456789]{5}\b/g
 const versionsInText: readonly RegExp[] = [
   /(?<=ResourceVersion in (?:the precondition|record) \()\d+/g,
+  /(?<=ResourceVersion in (?:precondition|object meta): )\d+/g,
   /(?<=resource version: )\d+/gi,
   /(?<=current: )\d+/g,
   /(?<="resourceVersion":")\d+/g,
@@ -64,7 +65,7 @@ export class Normaliser {
     if (typeof value === 'number' && path.at(-1) === 'nodePort') return '<port>'
     if (Array.isArray(value)) {
       const items = value.map((item: Json) => this.#walk(item, [...path, '[]']))
-      if (path.at(-1) === 'causes') return unique(items)
+      if (path.at(-1) === 'causes') return unique(sortedConflicts(items))
       return path.at(-1) === 'managedFields' ? sortedBy(items, managerText) : items
     }
     if (!isJsonObject(value)) return value
@@ -131,6 +132,12 @@ function label(labels: Map<string, string>, value: string, what: string): string
 function managerText(entry: Json): string {
   const { operation, manager, subresource } = entry as Record<string, string>
   return `${operation} ${manager} ${subresource ?? ''}`
+}
+
+/** The real server finds conflicting owners in any order. */
+function sortedConflicts(items: readonly Json[]): readonly Json[] {
+  const isConflict = (item: Json) => isJsonObject(item) && item['reason'] === 'FieldManagerConflict'
+  return items.every(isConflict) ? sortedBy(items, (item) => JSON.stringify(item)) : items
 }
 
 /** The real server checks metadata twice and then names the same cause twice. */

@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { Material } from '@cofferdam/kubernetes/client/cluster-connection.ts'
 import { loadKubeconfig } from '@cofferdam/kubernetes/client/load-kubeconfig.ts'
 import type { Side } from './side.ts'
@@ -23,6 +24,7 @@ export async function openRealSide({ kubeconfig, controllerManager }: RealSideOp
       : { cert: await textOf(clientCertificate.certificate), key: await textOf(clientCertificate.key) }),
   })
   let pauses = 0
+  let probes = 0
   return {
     name: 'real',
     ...client,
@@ -32,9 +34,27 @@ export async function openRealSide({ kubeconfig, controllerManager }: RealSideOp
     },
     async resumeBudgets() {
       pauses -= 1
-      if (pauses === 0) controllerManager.signal('SIGCONT')
+      if (pauses > 0) return
+      controllerManager.signal('SIGCONT')
+      // After a long pause its watches are gone, and it counts nothing until it has opened others.
+      probes += 1
+      await untilCounted(client, `probe-${probes}`, () => pauses > 0)
     },
   }
+}
+
+/** Makes a budget, and waits until the controller has counted for it. */
+async function untilCounted(client: Pick<Side, 'send'>, name: string, isPaused: () => boolean): Promise<void> {
+  const path = '/apis/policy/v1/namespaces/default/poddisruptionbudgets'
+  const spec = { minAvailable: 1, selector: { matchLabels: { app: name } } }
+  const body = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name }, spec }
+  await client.send({ method: 'POST', path, body })
+  for (let isCounted = false; !isCounted && !isPaused(); ) {
+    await pause(50)
+    const { body: budget } = await client.send({ method: 'GET', path: `${path}/${name}` })
+    isCounted = JSON.stringify(budget).includes('"observedGeneration"')
+  }
+  await client.send({ method: 'DELETE', path: `${path}/${name}` })
 }
 
 function textOf(material: Material): Promise<string> | string {

@@ -12,7 +12,7 @@ export interface WireClientOptions {
 
 const agentName = 'differential/1'
 /** A watch that has been silent for so long has told its past. */
-const quietMs = 120
+const quietMs = 300
 const longestWatchMs = 3_000
 
 /** Speaks plain HTTP to one server and hands out answers as they are, failures included. */
