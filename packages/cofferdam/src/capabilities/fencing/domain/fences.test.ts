@@ -165,6 +165,27 @@ describe('a fence', () => {
     ])
   })
 
+  it('is not begun again for a cluster that is done with it while another is not, or each would wait for the other for ever', () => {
+    const clusters = [exampleCluster(three), exampleCluster(['a', 'b'], { name: 'other' })]
+    const taken = settled({ ...consumed(settled(smallFencing({ clusters }))), nodes: sickA })
+    const rebooted = [exampleNode('a', { bootID: 'boot-2', readySinceMs: startMs + 3 * minute }), ...sickA.slice(1)]
+    const dirty = (objects: FencingObjects): FencingObjects => ({
+      ...objects,
+      clusters: objects.clusters.map((cluster) =>
+        cluster.name === 'ceph' && cluster.evidence.known
+          ? { ...cluster, evidence: known({ ...cluster.evidence.value, isClean: known(false) }) }
+          : cluster,
+      ),
+    })
+    const first = settled(dirty(at(6 * minute, { ...taken, nodes: rebooted })))
+    const both = settled(at(8 * minute, first))
+    const fenced = (objects: FencingObjects) =>
+      objects.budgets
+        .filter(({ status }) => status?.disruptedMachines !== undefined)
+        .map(({ metadata }) => metadata.name)
+    expect([fenced(taken), fenced(first), fenced(both)].map((names) => names.length)).toEqual([2, 1, 0])
+  })
+
   const drainedFirst = exampleMachine('a', {
     metadata: { name: 'm-a', deletionTimestamp: '2026-01-01T00:00:00Z' },
     spec: { lifecycleHooks: { preDrain: [{ name: 'cofferdam', owner: 'cofferdam.io/machine-deletion' }] } },

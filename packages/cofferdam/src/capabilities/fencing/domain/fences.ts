@@ -28,9 +28,12 @@ export function fencesOf(index: FencingIndex, labelled: LabelledCluster): Fence[
   }
   for (const machine of index.taken) {
     const called = nameIn(labelled, machine)
-    if (!found.has(called) && index.isStorageMachine(machine, labelled)) {
-      found.set(called, begun(index, labelled, called))
-    }
+    if (found.has(called) || !index.isStorageMachine(machine, labelled)) continue
+    const before = recordElsewhere(index, machine)
+    const fence = { ...begun(index, labelled, called), ...before }
+    // It was taken from another cluster too, which is not done with it. Here it began then, not now, and may long be over.
+    if (before === undefined || !isOver(index, labelled, hostOf(index, labelled, called), fence))
+      found.set(called, fence)
   }
   for (const node of index.remediating) {
     const called = nodeFence(node)
@@ -80,6 +83,18 @@ function machineOf({ snapshot }: FencingIndex, labelled: LabelledCluster, called
   const namespace = at < 0 ? labelled.cluster.settings.budgetNamespace : called.slice(0, at)
   const name = called.slice(at + 1)
   return snapshot.machines.find((machine) => machine.name === name && machine.namespace === namespace)
+}
+
+/** When and on which boot the machine was taken, as the budget of any cluster has it on record. */
+function recordElsewhere(
+  { snapshot: { budgets } }: FencingIndex,
+  { namespace, name }: MachineView,
+): Omit<RecordedFence, 'scope'> | undefined {
+  const records = budgets.flatMap((budget) => (budget.namespace === namespace ? (budget.fences.get(name) ?? []) : []))
+  const [first] = records.sort((a, b) => a.sinceMs - b.sinceMs)
+  if (first === undefined) return undefined
+  const { scope: _, ...record } = first
+  return record
 }
 
 function mayHoldOsds(index: FencingIndex, { at }: LabelledCluster, node: string): boolean {

@@ -1,9 +1,10 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { known, unknown } from '../../../shared/observed.ts'
+import { explainLostQuorum, lostQuorum, quorumChangesInMs } from './lost-quorum.ts'
 import { hookName } from './marks.ts'
 import type { FencingObjects } from './parse-fencing.ts'
-import type { CephSilence, FencedCluster, FencedMon } from './snapshot.ts'
+import type { CephSilence, FencedCluster, FencedMon, FencedNodeView } from './snapshot.ts'
 import {
   decide,
   exampleCluster,
@@ -262,5 +263,108 @@ describe('whatever is dead, silent or moved', () => {
       { numRuns: 120 },
     )
     expect(seen).toBeGreaterThan(8)
+  })
+})
+
+describe('the quorum of Ceph in numbers', () => {
+  const node = (name: string, more: Partial<FencedNodeView> = {}): FencedNodeView => ({
+    name,
+    isReady: true,
+    notReadySinceMs: undefined,
+    bootID: 'boot-1',
+    ...more,
+  })
+  const silentFor = (name: string, minutes: number) =>
+    node(name, { isReady: false, isSilent: true, notReadySinceMs: startMs - minutes * minute })
+  const ask = (
+    nodes: readonly FencedNodeView[],
+    mons: readonly FencedMon[],
+    silence: CephSilence | undefined = never,
+  ) =>
+    lostQuorum(
+      { mons, ...(silence === undefined ? {} : { silence }) },
+      new Map(nodes.map((each) => [each.name, each])),
+      startMs,
+    )
+  const onEach = (...nodes: string[]) => nodes.map((name) => mon(`mon-${name}`, name, false))
+
+  it('names the monitors in order, and the node that fell silent last first', () => {
+    const lost = ask([silentFor('a', 5), silentFor('b', 3), node('c')], [...onEach('b', 'a'), mon('mon-c', 'c', true)])
+    expect(lost).toEqual({ mons: 3, dead: ['mon-a', 'mon-b'], deadNodes: ['b', 'a'], released: new Set(['b']) })
+  })
+
+  it('has three of five while two are dead: Ceph does not answer for another reason', () => {
+    const nodes = [silentFor('a', 60), silentFor('b', 60), node('c'), node('d'), node('e')]
+    const mons = [...onEach('a', 'b'), ...['c', 'd', 'e'].map((name) => mon(`mon-${name}`, name, true))]
+    expect(ask(nodes, mons)).toBeUndefined()
+  })
+
+  it('has two of four, which is no majority', () => {
+    const nodes = [silentFor('a', 5), silentFor('b', 5), node('c'), node('d')]
+    const mons = [...onEach('a', 'b'), ...['c', 'd'].map((name) => mon(`mon-${name}`, name, true))]
+    expect(ask(nodes, mons)?.deadNodes).toEqual(['a', 'b'])
+  })
+
+  it('is lost with the only monitor, and that node is released', () => {
+    expect(ask([silentFor('a', 5)], onEach('a'))?.released).toEqual(new Set(['a']))
+  })
+
+  it('counts a node as gone after two whole minutes, and not a moment before', () => {
+    const gone = (ms: number) =>
+      ask([node('a', { isReady: false, isSilent: true, notReadySinceMs: startMs - ms })], onEach('a'))?.deadNodes
+    expect([gone(2 * minute), gone(2 * minute - 1)]).toEqual([['a'], undefined])
+  })
+
+  it('does not count a node as gone of which no one knows since when: it may have been a moment', () => {
+    expect(ask([node('a', { isReady: false, isSilent: true })], onEach('a'))).toBeUndefined()
+  })
+
+  it('waits for monitors that run nowhere before it releases a node: one of them may come back by itself', () => {
+    const nodes = [silentFor('a', 5), node('b'), node('c')]
+    const mons = [...onEach('a'), mon('mon-b', 'b', false), mon('mon-c', 'c', true)]
+    const lost = ask(nodes, mons)
+    expect([lost?.dead, lost?.released.size, lost && explainLostQuorum(lost)]).toEqual([
+      ['mon-a'],
+      0,
+      'Ceph has no quorum: 1 of 3 monitors (mon-a) are on nodes without a heartbeat (a). A monitor that was moved or restarted is awaited first.',
+    ])
+  })
+
+  it('is not a matter of nodes when no monitor is on a dead one', () => {
+    const mons = [mon('mon-a', 'a', false), mon('mon-b', 'gone', false), mon('mon-c', undefined, false)]
+    expect(ask([node('a')], mons)).toBeUndefined()
+  })
+
+  it('releases one more for each quarter of an hour that the last one has not brought a monitor back', () => {
+    const nodes = (minutes: number) => ['a', 'b', 'c'].map((name) => silentFor(name, minutes))
+    const count = (minutes: number) => ask(nodes(minutes), onEach('a', 'b', 'c'))?.released.size
+    expect([2, 16.9, 17, 31.9, 32].map(count)).toEqual([1, 1, 2, 2, 3])
+  })
+
+  it('says which node may be fenced', () => {
+    const lost = ask([silentFor('a', 5), silentFor('b', 5)], onEach('a', 'b'))
+    expect(lost && explainLostQuorum(lost)).toBe(
+      'Ceph has no quorum: 2 of 2 monitors (mon-a, mon-b) are on nodes without a heartbeat (a, b). To bring a monitor back, a may be fenced.',
+    )
+  })
+
+  it('is not lost when Ceph answered after the last node had fallen silent, and is when it answered in that moment', () => {
+    const nodes = [silentFor('a', 5), silentFor('b', 5)]
+    const answered = (ms: number) => ask(nodes, onEach('a', 'b'), { lastAnswerMs: startMs - 5 * minute + ms })?.mons
+    expect([answered(0), answered(1)]).toEqual([2, undefined])
+  })
+
+  it('is judged again when the next node counts as gone or the next quarter of an hour is over, and never while Ceph answers', () => {
+    const next = (nodes: readonly FencedNodeView[], silence: CephSilence | undefined = never) =>
+      quorumChangesInMs(silence === undefined ? {} : { silence }, nodes, startMs)
+    const complaining = node('x', { isReady: false, isSilent: false, notReadySinceMs: startMs - minute })
+    expect([
+      next([silentFor('a', 0.5)]),
+      next([silentFor('a', 2)]),
+      next([silentFor('a', 7), silentFor('b', 16)]),
+      next([silentFor('a', 18)]),
+      next([node('a'), complaining, node('y', { isReady: false, isSilent: true })]),
+      quorumChangesInMs({}, [silentFor('a', 0.5)], startMs),
+    ]).toEqual([1.5 * minute, 15 * minute, minute, 14 * minute, undefined, undefined])
   })
 })
