@@ -236,7 +236,7 @@ export class CephDrainPerformer {
 
   #write({ record, change }: Pick<WriteRecord, 'record' | 'change'>) {
     const { api, clock } = this.#ports
-    return writeRecord(api, record, { ...change, now: timestamp(clock) }, this.#pass.signal)
+    return writeRecord(api, record, { ...change, now: timestamp(clock), owner: this.#id() }, this.#pass.signal)
   }
 
   async #writeBudgets(step: WriteBudgets | CloseBudgets): Promise<StepOutcome> {

@@ -1,3 +1,4 @@
+import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { configMaps, namespaces } from '@cofferdam/kubernetes/api/resources.ts'
 import { openScenario } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { describe, expect, it } from 'vitest'
@@ -65,6 +66,34 @@ describe('what is on record about each failure domain', () => {
   })
 })
 
+describe('a record whose CephCluster is deleted', () => {
+  const deleted = async (fixture: CephFixture) => {
+    await fixture.api.delete(cephClusters, { namespace: 'rook-ceph', name: 'rook-ceph' })
+    await fixture.seconds(60)
+  }
+
+  it('goes with it: nothing of a cluster that is gone is left for the next one of its name to read', async () => {
+    const fixture = await openCephFixture()
+    fixture.operate()
+    await fixture.seconds(90)
+    await deleted(fixture)
+    await expect(fixture.record()).rejects.toMatchObject({ reason: 'NotFound' })
+    await fixture.close()
+  })
+
+  it('stays while it remembers noout: the object may be put back, and the flag would stay set for ever', async () => {
+    const fixture = await openCephFixture()
+    fixture.operate()
+    await fixture.seconds(90)
+    await fixture.cordon('node-x')
+    await fixture.evictOsd(0)
+    await fixture.seconds(30)
+    await deleted(fixture)
+    expect((await fixture.record()).data?.['cofferdam.io_own-noout']).not.toBe('')
+    await fixture.close()
+  })
+})
+
 describe('a record with more to say than an object may hold', () => {
   const { signal } = new AbortController()
   const place = { namespace: 'rook-ceph', name: 'rook-ceph-pdbstatemap' }
@@ -83,6 +112,7 @@ describe('a record with more to say than an object may hold', () => {
     },
     silentSince: undefined,
     now: '2026-01-01T00:00:00Z',
+    owner: { name: 'rook-ceph', uid: '' },
   }
 
   it('is taken by the API server, or 2,911 OSDs without a zone label would be left without budgets', async () => {

@@ -9,6 +9,7 @@ import { recordNotes as notes } from '../../../shared/record-notes.ts'
 import { buildCephFacts } from '../domain/ceph-facts.ts'
 import { buildDomainRecord } from '../domain/domain-record.ts'
 import type { DrainRecord, RecordChange } from '../domain/drain-record.ts'
+import { type RecordOwner, recordOwners } from '../domain/record-owner.ts'
 import { buildDrainState, isStateKey, parseDrainState, type RecordRelease, stateMapName } from '../domain/state-map.ts'
 
 export const recordName = stateMapName
@@ -57,7 +58,7 @@ function recordOf(
 export async function writeRecord(
   api: Pick<KubeApi, 'create' | 'update'>,
   record: DrainRecord,
-  change: RecordChange & { readonly now: string },
+  change: RecordChange & { readonly now: string; readonly owner: RecordOwner },
   signal: AbortSignal,
 ): Promise<DrainRecord> {
   const { configMap, namespace, name } = record
@@ -72,20 +73,29 @@ export async function writeRecord(
     change.state === undefined ? (configMap?.data ?? {}) : { ...foreign.data, ...buildDrainState(change.state) }
   const binaryData = Object.entries(foreign.binaryData ?? {}).filter(([key]) => !Object.hasOwn(data, key))
   const annotations = { ...foreign.annotations, ...buildAnnotations(record, change) }
+  const state = change.state ?? parseDrainState(configMap?.data)
+  const hasForeign = [foreign.data, foreign.binaryData].some((part) => Object.keys(part ?? {}).length > 0)
+  const owners = recordOwners(configMap?.metadata.ownerReferences, change.owner, { state, hasForeign })
+  const ownerReferences = owners === undefined ? {} : { ownerReferences: owners }
   if (configMap === undefined) {
     const created = await api.create(
       configMaps,
       {
         apiVersion: 'v1',
         kind: 'ConfigMap',
-        metadata: { namespace, name, annotations },
+        metadata: { namespace, name, annotations, ...ownerReferences },
         data,
       },
       { signal },
     )
     return recordOf(record, created)
   }
-  if (isSameJson(configMap.data ?? {}, data) && isSameJson(configMap.metadata.annotations ?? {}, annotations)) {
+  const { ownerReferences: present, ...metadata } = configMap.metadata
+  if (
+    isSameJson(configMap.data ?? {}, data) &&
+    isSameJson(metadata.annotations ?? {}, annotations) &&
+    isSameJson(present ?? [], owners ?? [])
+  ) {
     return record
   }
   const updated = await api.update(
@@ -93,8 +103,9 @@ export async function writeRecord(
     {
       ...configMap,
       metadata: {
-        ...configMap.metadata,
+        ...metadata,
         annotations,
+        ...ownerReferences,
         ...(foreign.labels === undefined ? {} : { labels: foreign.labels }),
       },
       data,
@@ -128,7 +139,14 @@ export async function releaseRecord(
   if (configMap === undefined) return
   if (data !== undefined) {
     if (isSameJson(configMap.data ?? {}, data) && isSameJson(configMap.metadata.annotations ?? {}, annotations)) return
-    await api.update(configMaps, { ...configMap, metadata: { ...configMap.metadata, annotations }, data }, { signal })
+    const { ownerReferences: owners = [], ...metadata } = configMap.metadata
+    const others = owners.filter(({ kind, controller }) => kind !== 'CephCluster' || controller === true)
+    const ownerReferences = others.length === 0 ? {} : { ownerReferences: others }
+    await api.update(
+      configMaps,
+      { ...configMap, metadata: { ...metadata, annotations, ...ownerReferences }, data },
+      { signal },
+    )
     return
   }
   const { uid, resourceVersion } = configMap.metadata

@@ -1,3 +1,4 @@
+import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import { narrowTurn, type StorageTurn, type TurnInForce } from '../domain/storage-turn.ts'
 
 /**
@@ -25,13 +26,13 @@ export class StorageTurns {
   publish(key: string, turn: StorageTurn): void {
     const before = this.#turns.get(key)
     this.#turns.set(key, turn)
-    if (JSON.stringify(before) !== JSON.stringify(turn)) this.#notify('turn', key)
+    if (!isSameJson(before, turn)) this.#notify('turn', key)
   }
 
   publishLoose(key: string, nodes: readonly string[]): void {
     const before = this.#loose.get(key)
     this.#loose.set(key, nodes)
-    if (JSON.stringify(before) !== JSON.stringify(nodes)) this.#notify('loose', key)
+    if (!isSameJson(before, nodes)) this.#notify('loose', key)
   }
 
   /** Notifies with the key of every cluster of which this has changed, until the signal. */

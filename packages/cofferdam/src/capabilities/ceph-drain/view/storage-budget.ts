@@ -4,15 +4,11 @@ import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { Blocker, Cause } from '../../../shared/blocker.ts'
 import { causeOf, explainPodHealth } from '../../../shared/pod-health.ts'
+import { quorumAtRisk } from '../../../shared/quorum-budget.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import type { StorageAnswer } from '../../../shared/storage-answer.ts'
 import type { StorageView } from '../../../shared/storage-view.ts'
 import { blockedDomain, domainOf } from './blocked-domain.ts'
-
-/** Whether the budget follows the quorum: its number is how many monitors may be away, not what somebody chose. */
-export function isQuorumBudget({ metadata, spec }: PodDisruptionBudget): boolean {
-  return metadata.name === 'rook-ceph-mon-pdb' && spec.selector?.matchLabels?.['app'] === 'rook-ceph-mon'
-}
 
 export function quorumRefusal(
   budget: PodDisruptionBudget,
@@ -21,14 +17,11 @@ export function quorumRefusal(
   const namespace = budget.metadata.namespace ?? ''
   const away = covered.map(explainPodHealth).filter(({ isHealthy }) => !isHealthy)
   const since = conditionOf(budget, 'DisruptionAllowed')?.lastTransitionTime
-  const reason: Reason = 'QuorumAtRisk'
   return {
-    reason,
-    explanation: 'a monitor is out of quorum, or the quorum is not known; with one more gone Ceph could stop',
-    holder: away.length === 0 ? 'the monitors of Ceph' : away.map(({ pod }) => `pod/${pod}`).join(', '),
+    ...quorumAtRisk,
+    ...(away.length === 0 ? {} : { holder: away.map(({ pod }) => `pod/${pod}`).join(', ') }),
     ...(since === undefined ? {} : { since }),
     causes: away.map(causeOf),
-    unblocks: 'every monitor back in quorum',
     override: `kubectl -n ${namespace} delete pod NAME bypasses the budget; without a majority of monitors all of Ceph stops`,
   }
 }
