@@ -13,6 +13,8 @@ export interface StorageFacts {
   readonly awaited?: string
   /** What keeps budgets of the storage's own pods on the node, where the storage reports it. */
   readonly holds?: readonly StorageHold[]
+  /** It has none of the data, and is asked for because copies that leave other nodes may come to it. */
+  readonly takesCopies?: boolean
 }
 
 export interface StorageVerdict {

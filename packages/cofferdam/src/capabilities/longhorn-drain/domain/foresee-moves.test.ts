@@ -41,13 +41,3 @@ describe('copies of n1 that would have no place', () => {
     expect(found.every(({ why }) => why.includes('no node takes another copy: n1 is to be drained'))).toBe(true)
   })
 })
-
-it('an empty node is a place for copies only where copies move, and where Longhorn knows it: others need not wait for each other', () => {
-  const moving = foreseeMoves(longhornFixture({ policy: 'block-for-eviction', nodes, volumes: { db: two } }))
-  const still = foreseeMoves(longhornFixture({ policy: 'always-allow', nodes, volumes: { db: two } }))
-  expect([moving.mayTakeCopies('n3'), moving.mayTakeCopies('elsewhere'), still.mayTakeCopies('n3')]).toEqual([
-    true,
-    false,
-    false,
-  ])
-})

@@ -79,11 +79,11 @@ export class IndexedSnapshot implements LonghornIndex {
   readonly volumes = new Map<string, VolumeView>()
   readonly instanceManagers = new Map<string, InstanceManagerView>()
   unreadableObjects: ReadonlySet<string> = new Set()
-  readonly #byNode = new Grouped<ReplicaView>(({ node }) => [node])
-  readonly #byVolume = new Grouped<ReplicaView>(({ volume }) => [volume])
-  readonly #copies = new Grouped<ReplicaView>(({ volume, isActive }) => (isActive ? [volume] : []))
-  readonly #byManager = new Grouped<ReplicaView>(({ instanceManager }) => [instanceManager ?? ''])
-  readonly #managersByNode = new Grouped<InstanceManagerView>(({ node }) => [node])
+  readonly #byNode = new Grouped<ReplicaView>(({ node }) => node)
+  readonly #byVolume = new Grouped<ReplicaView>(({ volume }) => volume)
+  readonly #copies = new Grouped<ReplicaView>(({ volume, isActive }) => (isActive ? volume : []))
+  readonly #byManager = new Grouped<ReplicaView>(({ instanceManager }) => instanceManager ?? '')
+  readonly #managersByNode = new Grouped<InstanceManagerView>(({ node }) => node)
   readonly #managersByEngine = new Grouped<InstanceManagerView>(({ engines }) => [...new Set(engines)])
   #seen = nothing
   #isFirst = true

@@ -68,16 +68,18 @@ const managerImageSetting = 'default-instance-manager-image'
 export type ParseLonghorn = (objects: LonghornObjects) => LonghornSnapshot
 
 export function parseLonghorn(objects: LonghornObjects): LonghornSnapshot {
-  return createLonghornParser()(objects)
+  return createLonghornParser(forgetful)(objects)
 }
+
+/** Who reads once remembers nothing: that would cost as much as the reading. */
+const forgetful: Pick<Remembered, 'make'> = { make: (_object, _from, build) => build() }
 
 /**
  * Reads again and again, and gives the same view for an object as long as nothing it was made from changes.
  *
  * One bad object goes to `unreadable`, and all others are read as ever.
  */
-export function createLonghornParser(): ParseLonghorn {
-  const remembered = new Remembered()
+export function createLonghornParser(remembered: Pick<Remembered, 'make'> = new Remembered()): ParseLonghorn {
   const managers = new ListReader<LonghornInstanceManager, InstanceManagerView>()
   const replicas = new ListReader<LonghornReplica, ReplicaView>()
   const volumes = new ListReader<LonghornVolume, VolumeView>()

@@ -30,7 +30,7 @@ export function parseReplica(
     isEvictionRequested: see.flag(spec['evictionRequested'], 'spec.evictionRequested'),
     instanceManager: manager === '' ? managerByDefault(node, dataEngine) : manager,
     isBeingDeleted: deletionTimestamp !== undefined,
-    ...(cloneSource === '' ? {} : { cloneSource }),
+    cloneSource: cloneSource === '' ? undefined : cloneSource,
   }
   if (see.why === undefined) return { view }
   const place = node === '' ? labels?.['longhornnode'] : node

@@ -33,12 +33,10 @@ export function parseVolume(volume: LonghornVolume, around: VolumeSurroundings):
   const state = see.text(status['state'], 'status.state', 'creating')
   const robustness = see.text(status['robustness'], 'status.robustness', 'unknown')
   const attachedTo = see.text(status['currentNodeID'], 'status.currentNodeID')
-  const rebuiltShare = rebuiltShareOf(currentEngine(around.engines))
-  const schedulingProblem = schedulingProblemOf(volume)
   const tickets = ticketsOf(around.attachment)
   const ownedBy = see.text(status['ownerID'], 'status.ownerID')
-  const changing = changingOf(volume)
-  const boundClone = boundCloneOf(volume, around.longhornVersion)
+  const { size, dataEngine, nodeSelector, diskSelector } = spec
+  const sizeBytes = new Reading().count(size, '')
   const view: VolumeView = {
     name,
     state: state === 'attached' || state === 'detached' ? state : 'moving',
@@ -47,33 +45,23 @@ export function parseVolume(volume: LonghornVolume, around: VolumeSurroundings):
     isStrictLocal: spec['dataLocality'] === 'strict-local',
     policy: parseVolumePolicy({ label: labels?.[drainPolicyLabel], parameter: around.classPolicy }),
     actualBytes: see.count(status['actualSize'], 'status.actualSize'),
-    ...placementOf(spec),
+    // For people alone, so what is not what it should be is only not known.
+    sizeBytes: sizeBytes === 0 ? undefined : sizeBytes,
+    dataEngine: dataEngine === 'v1' || dataEngine === 'v2' ? dataEngine : undefined,
+    nodeTags: areTags(nodeSelector) ? nodeSelector : undefined,
+    diskTags: areTags(diskSelector) ? diskSelector : undefined,
     attachedBy: state === 'detached' ? undefined : attacherOf(volume, tickets),
     attachedTo: attachedTo === '' ? undefined : attachedTo,
-    ...(ownedBy === '' ? {} : { ownedBy }),
+    ownedBy: ownedBy === '' ? undefined : ownedBy,
     unsettled: unsettledOf(volume, around.engines),
-    ...(changing === undefined ? {} : { changing }),
-    ...(boundClone === undefined ? {} : { boundClone }),
-    ...(rebuiltShare === undefined ? {} : { rebuiltShare }),
-    ...(schedulingProblem === undefined ? {} : { schedulingProblem }),
-    ...(sharesNodes(spec['replicaSoftAntiAffinity'], around.softAntiAffinity) ? { sharesNodes: true } : {}),
-    ...(tickets.length === 0 ? {} : { tickets }),
+    changing: changingOf(volume),
+    boundClone: boundCloneOf(volume, around.longhornVersion),
+    rebuiltShare: rebuiltShareOf(currentEngine(around.engines)),
+    schedulingProblem: schedulingProblemOf(volume),
+    sharesNodes: sharesNodes(spec['replicaSoftAntiAffinity'], around.softAntiAffinity) ? true : undefined,
+    tickets: tickets.length === 0 ? undefined : tickets,
   }
   return see.why === undefined ? { view } : { unreadable: unreadable(`volume/${name}`, see.why, undefined) }
-}
-
-/** For people alone, so what is not what it should be is only not known. */
-function placementOf(
-  spec: Readonly<Record<string, unknown>>,
-): Pick<VolumeView, 'sizeBytes' | 'dataEngine' | 'nodeTags' | 'diskTags'> {
-  const { size, dataEngine, nodeSelector, diskSelector } = spec
-  const sizeBytes = new Reading().count(size, '')
-  return {
-    ...(sizeBytes === 0 ? {} : { sizeBytes }),
-    ...(dataEngine === 'v1' || dataEngine === 'v2' ? { dataEngine } : {}),
-    ...(areTags(nodeSelector) ? { nodeTags: nodeSelector } : {}),
-    ...(areTags(diskSelector) ? { diskTags: diskSelector } : {}),
-  }
 }
 
 function areTags(value: unknown): value is readonly string[] {
@@ -94,9 +82,12 @@ function sharesNodes(own: unknown, setting: unknown): boolean {
   return own === 'enabled' || (own !== 'disabled' && parseSwitch(setting) === true)
 }
 
+const noTickets: readonly AttachmentTicketView[] = []
+
 function ticketsOf(attachment: LonghornVolumeAttachment | undefined): readonly AttachmentTicketView[] {
+  if (attachment === undefined) return noTickets
   const see = new Reading()
-  const tickets = see.fields(see.fields(attachment?.spec, '')['attachmentTickets'], '')
+  const tickets = see.fields(see.fields(attachment.spec, '')['attachmentTickets'], '')
   return Object.entries(tickets).map(([id, ticket]) => {
     const { type, nodeID } = see.fields(ticket, '')
     return { id, type: see.text(type, ''), node: see.text(nodeID, '') }
@@ -106,7 +97,8 @@ function ticketsOf(attachment: LonghornVolumeAttachment | undefined): readonly A
 function schedulingProblemOf({ status }: LonghornVolume): string | undefined {
   const see = new Reading()
   const { conditions } = see.fields(status, '')
-  const scheduled = (Array.isArray(conditions) ? (conditions as readonly unknown[]) : [])
+  if (!Array.isArray(conditions)) return undefined
+  const scheduled = (conditions as readonly unknown[])
     .map((condition) => see.fields(condition, ''))
     .find(({ type }) => type === 'Scheduled')
   if (scheduled?.['status'] !== 'False') return undefined
@@ -117,6 +109,7 @@ function schedulingProblemOf({ status }: LonghornVolume): string | undefined {
 /** For people: nothing is decided by it. */
 function attacherOf(volume: LonghornVolume, tickets: readonly AttachmentTicketView[]): string | undefined {
   const workloads = workloadsOf(volume)
+  if (tickets.length === 0) return workloads.length === 0 ? undefined : workloads.join(', ')
   const names = tickets.toSorted(byType).flatMap((ticket) => {
     if (isFormerTicket(ticket, volume.metadata.name)) return ['a ticket left over from an earlier Cofferdam']
     if (ticket.type === evictionTicketType) return ['Longhorn for the move of a replica']
@@ -135,9 +128,9 @@ function byType(left: AttachmentTicketView, right: AttachmentTicketView): number
 function workloadsOf(volume: LonghornVolume): string[] {
   const see = new Reading()
   const status = see.fields(see.fields(volume.status, '')['kubernetesStatus'], '')
-  const workloads = Array.isArray(status['workloadsStatus']) ? (status['workloadsStatus'] as readonly unknown[]) : []
+  if (!Array.isArray(status['workloadsStatus'])) return []
   const namespace = see.text(status['namespace'], '')
-  return workloads
+  return (status['workloadsStatus'] as readonly unknown[])
     .map((workload) => see.text(see.fields(workload, '')['podName'], ''))
     .filter((pod) => pod !== '')
     .map((pod) => `pod ${namespace}/${pod}`)
@@ -146,8 +139,9 @@ function workloadsOf(volume: LonghornVolume): string[] {
 
 /** The copy that is least far, since the drain ends with the last one. */
 function rebuiltShareOf(engine: LonghornEngine | undefined): number | undefined {
+  if (engine === undefined) return undefined
   const see = new Reading()
-  const rebuilds = Object.values(see.fields(see.fields(engine?.status, '')['rebuildStatus'], ''))
+  const rebuilds = Object.values(see.fields(see.fields(engine.status, '')['rebuildStatus'], ''))
   const shares = rebuilds.flatMap((rebuild) => {
     const { isRebuilding, progress } = see.fields(rebuild, '')
     return isRebuilding === true ? [Math.min(100, see.count(progress, '')) / 100] : []

@@ -41,7 +41,7 @@ function holdOn(so: SettledSoFar, node: LonghornNodeView, replica: ReplicaView):
  * for all. So a volume is judged again where one of these has changed, and all others keep their answers.
  */
 export class ReplicaAnswers {
-  readonly #byNode = new Grouped<ReplicaAnswer>(({ node }) => [node])
+  readonly #byNode = new Grouped<ReplicaAnswer>(({ node }) => node)
   readonly #byVolume = new Map<string, readonly ReplicaAnswer[]>()
 
   /** In the order of their names, as all that is asked of a node. */

@@ -129,36 +129,36 @@ export interface VolumeView {
   readonly numberOfReplicas: number
   readonly isStrictLocal: boolean
   /** Why its replicas stay where they are, where it is a linked clone that Longhorn does not move. */
-  readonly boundClone?: string
+  readonly boundClone?: string | undefined
   /** From its label `cofferdam.io/node-drain-policy`, else from the parameter `nodeDrainPolicy` of its StorageClass; undefined: the setting. */
   readonly policy: Observed<DrainPolicy> | undefined
   readonly actualBytes: number
   /** What is set aside for each copy. */
-  readonly sizeBytes?: number
-  readonly dataEngine?: 'v1' | 'v2'
+  readonly sizeBytes?: number | undefined
+  readonly dataEngine?: 'v1' | 'v2' | undefined
   /** Only nodes, and disks, with all of these take a copy. */
-  readonly nodeTags?: readonly string[]
-  readonly diskTags?: readonly string[]
+  readonly nodeTags?: readonly string[] | undefined
+  readonly diskTags?: readonly string[] | undefined
   /** Who wants it attached, for people: `pod shop/db-0`, `the Longhorn UI`. */
   readonly attachedBy: string | undefined
   readonly attachedTo: string | undefined
   /** The node whose longhorn-manager handles it. */
-  readonly ownedBy?: string
+  readonly ownedBy?: string | undefined
   /** How much of the copy that is being built is there, from 0 to 1; undefined when none is. */
-  readonly rebuiltShare?: number
+  readonly rebuiltShare?: number | undefined
   /** Why no node takes another copy, in Longhorn's words; undefined while one does. */
-  readonly schedulingProblem?: string
+  readonly schedulingProblem?: string | undefined
   /**
    * Why it is not known that its replicas stay what they are: an engine upgrade or a migration is under way, or cannot be
    * ruled out. Undefined: neither is.
    */
   readonly unsettled: string | undefined
   /** The migration or the upgrade that is under way. */
-  readonly changing?: string
+  readonly changing?: string | undefined
   /** Whether two copies may be on one node. */
-  readonly sharesNodes?: boolean
+  readonly sharesNodes?: boolean | undefined
   /** Who wants it attached, and where; absent: nobody. */
-  readonly tickets?: readonly AttachmentTicketView[]
+  readonly tickets?: readonly AttachmentTicketView[] | undefined
 }
 
 export interface AttachmentTicketView {
@@ -186,7 +186,7 @@ export interface ReplicaView {
   readonly isStopped: boolean
   readonly isEvictionRequested: boolean
   /** Of a linked clone: the replica whose data it reads through to, which stays as long. */
-  readonly cloneSource?: string
+  readonly cloneSource?: string | undefined
   /** By its status, else by the default image of its node. */
   readonly instanceManager: string | undefined
   readonly isBeingDeleted: boolean

@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { decideLonghornDrain } from './decide.ts'
 import { createLeavingDecider } from './decide-leaving.ts'
-import { hasLonghornData, longhornStorageFacts, longhornStorageKey, unknownLonghornStorage } from './storage-facts.ts'
+import { longhornConcern } from './longhorn-concern.ts'
+import {
+  indexLonghornStorage,
+  longhornStorageFacts,
+  longhornStorageKey,
+  unknownLonghornStorage,
+} from './storage-facts.ts'
 import { type Fixture, longhornFixture, managerView } from './testing/longhorn-fixture.ts'
 
 const open = { n1: {}, n2: {}, n3: {} }
@@ -252,7 +258,26 @@ it('a node without replicas and engines has nothing to do with Longhorn', () => 
     nodes: { ...open, n3: { manager: { engines: ['db'] } } },
     volumes: { db: { copies: { n1: 'healthy' } } },
   })
-  expect(['n1', 'n2', 'n3', 'n4'].filter((node) => hasLonghornData(snapshot, node))).toEqual(['n1', 'n3'])
+  expect(['n1', 'n2', 'n3', 'n4'].filter((node) => longhornConcern(snapshot)(node) === 'has-data')).toEqual([
+    'n1',
+    'n3',
+  ])
+})
+
+it('an empty node that takes copies may go, alone: what it holds keeps every node away whose copies it would take', () => {
+  const snapshot = longhornFixture({
+    policy: 'block-for-eviction',
+    nodes: { n1: { takesReplicas: true }, n2: { takesReplicas: true } },
+    volumes: { db: alone },
+  })
+  const facts = indexLonghornStorage(snapshot, createLeavingDecider())('n2')
+  expect(facts).toMatchObject({
+    key: longhornStorageKey,
+    failureDomain: 'n2',
+    mayGo: { known: true, value: { allowed: true } },
+    isClean: { known: true, value: true },
+    takesCopies: true,
+  })
 })
 
 it('whoever could not look knows neither', () => {

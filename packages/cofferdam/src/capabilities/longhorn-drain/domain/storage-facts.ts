@@ -6,6 +6,7 @@ import { holdNameOf } from './budget-object.ts'
 import { isBound } from './bytes-left.ts'
 import type { DecideLeaving } from './decide-leaving.ts'
 import type { NodeAnswer, ReplicaBlocker } from './decision.ts'
+import { longhornConcern } from './longhorn-concern.ts'
 import { policyFor, ruleOf } from './policy.ts'
 import { isUnused } from './protection.ts'
 import type { LonghornSnapshot, ReplicaView, VolumeView } from './snapshot.ts'
@@ -24,12 +25,18 @@ export interface LonghornStorageQuestion {
   readonly decide: DecideLeaving
 }
 
-/** Whether Longhorn has anything on the node that the node's absence could do harm to. */
-export function hasLonghornData({ replicas, instanceManagers }: LonghornSnapshot, node: string): boolean {
-  return (
-    replicas.some((replica) => replica.node === node) ||
-    instanceManagers.some((manager) => manager.node === node && manager.engines.length > 0)
-  )
+/** The same facts for one node after the other, in the operator and in a plan; undefined for a node that Longhorn has nothing to do with. */
+export function indexLonghornStorage(
+  snapshot: LonghornSnapshot,
+  decide: DecideLeaving,
+): (node: string, heldSinceMs?: number) => StorageFacts | undefined {
+  const concernOf = longhornConcern(snapshot)
+  return (node, heldSinceMs) => {
+    const concern = concernOf(node)
+    if (concern === undefined) return undefined
+    if (concern === 'takes-copies') return takerStorageFacts(node)
+    return longhornStorageFacts({ snapshot, node, heldSinceMs, decide })
+  }
 }
 
 /**
@@ -53,6 +60,19 @@ export function longhornStorageFacts(question: LonghornStorageQuestion): Storage
     isClean: isClean(snapshot, node, awaited),
     ...(awaited.length === 0 ? {} : { awaited: explainAwaited(snapshot, node, awaited) }),
     holds: holdsOf(snapshot, answer),
+  }
+}
+
+/** Of a node without data that takes copies of others: nothing on it is to be judged, and it leaves beside none of them. */
+function takerStorageFacts(node: string): StorageFacts {
+  const explanation = `Node ${node} has no copies, and takes those that drains of other nodes move.`
+  return {
+    key: longhornStorageKey,
+    uid: '',
+    failureDomain: node,
+    mayGo: known({ allowed: true, explanation }),
+    isClean: known(true),
+    takesCopies: true,
   }
 }
 

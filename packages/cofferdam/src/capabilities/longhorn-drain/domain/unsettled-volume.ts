@@ -10,16 +10,10 @@ export function unsettledOf(
   engines: readonly Pick<LonghornEngine, 'spec'>[],
 ): string | undefined {
   const { spec, status } = volume
-  const fields: Readonly<Record<string, unknown>> = {
-    'spec.migrationNodeID': spec?.migrationNodeID,
-    'status.currentMigrationNodeID': status?.currentMigrationNodeID,
-    'spec.image': spec?.image,
-    'status.currentImage': status?.currentImage,
-  }
-  const unknown = Object.entries(fields).find(
-    ([path, value]) => typeof value !== 'string' || (path.endsWith('mage') && value === ''),
-  )
-  if (unknown !== undefined) return `its ${unknown[0]} is not known`
+  if (typeof spec?.migrationNodeID !== 'string') return 'its spec.migrationNodeID is not known'
+  if (typeof status?.currentMigrationNodeID !== 'string') return 'its status.currentMigrationNodeID is not known'
+  if (!isName(spec.image)) return 'its spec.image is not known'
+  if (!isName(status.currentImage)) return 'its status.currentImage is not known'
   const changing = changingOf(volume)
   if (changing !== undefined) return changing
   if (engines.length !== 1) return `it has ${engines.length === 0 ? 'no engine' : `${engines.length} engines`}`
@@ -31,6 +25,9 @@ export function changingOf({ spec, status }: Pick<LonghornVolume, 'spec' | 'stat
   const target = spec?.migrationNodeID || status?.currentMigrationNodeID
   if (typeof target === 'string' && target !== '') return `it migrates to node ${target}`
   const [image, current] = [spec?.image, status?.currentImage]
-  const areKnown = typeof image === 'string' && image !== '' && typeof current === 'string' && current !== ''
-  return areKnown && image !== current ? `its engine is upgraded to ${image}` : undefined
+  return isName(image) && isName(current) && image !== current ? `its engine is upgraded to ${image}` : undefined
+}
+
+function isName(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
 }

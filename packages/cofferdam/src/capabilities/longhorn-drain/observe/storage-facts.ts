@@ -8,7 +8,7 @@ import type { StorageFacts } from '../../../shared/storage-facts.ts'
 import { createLeavingDecider } from '../domain/decide-leaving.ts'
 import { createLonghornParser } from '../domain/parse-longhorn.ts'
 import {
-  hasLonghornData,
+  indexLonghornStorage,
   longhornStorageFacts,
   longhornStorageKey,
   unknownLonghornStorage,
@@ -40,11 +40,15 @@ export function createLonghornStorageFacts({ clock, views, ledgers }: LonghornSt
       const found = observeLonghorn(views, clock.now())
       if (!found.known) return names.map((node) => unknownLonghornStorage(node, found.why))
       const snapshot = parse(found.value)
-      const concerned = 'node' in about ? names.filter((node) => hasLonghornData(snapshot, node)) : names
-      const facts = concerned.map((node) =>
-        longhornStorageFacts({ snapshot, node, heldSinceMs: heldSince(node), decide }),
+      const factsOf = indexLonghornStorage(snapshot, decide)
+      if ('node' in about) return names.flatMap((node) => factsOf(node, heldSince(node)) ?? [])
+      // What is held is answered for, whatever is left of it.
+      return together(
+        names.map((node) => {
+          const heldSinceMs = heldSince(node)
+          return factsOf(node, heldSinceMs) ?? longhornStorageFacts({ snapshot, node, heldSinceMs, decide })
+        }),
       )
-      return 'node' in about ? facts : together(facts)
     },
   }
 
