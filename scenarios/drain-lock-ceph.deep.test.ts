@@ -1,4 +1,4 @@
-import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { namespaces, nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { disruptionLedgers } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { afterEach, expect, it } from 'vitest'
@@ -106,5 +106,49 @@ it('a drain of another tool in one rack holds up a reboot in another, and the ot
   await fixture.uncordon('node-left')
   await fixture.until('the default budget is back', isCalm)
   expect([await storageKeys(), await fixture.nooutBuckets()]).toEqual([[], []])
+  expect(fixture.oracle.violations).toEqual([])
+})
+
+it('a tenant whose budget allows nothing keeps no OSD away: Ceph serves from the node until the pod may leave, and then goes', async () => {
+  await openGuarded()
+  const { api } = fixture
+  const at = { namespace: 'team' }
+  const labels = { app: 'stubborn' }
+  await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: at.namespace } })
+  await api.create(podDisruptionBudgets, {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { ...at, name: 'never' },
+    spec: { maxUnavailable: 0, selector: { matchLabels: labels } },
+  })
+  await api.create(pods, {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { ...at, name: 'stubborn', labels },
+    spec: { nodeName: 'node-left', containers: [{ name: 'app', image: 'registry.example/app:1' }] },
+  })
+  await fixture.seconds(10)
+  await api.create(nodeDisruptions, {
+    apiVersion: 'cofferdam.io/v1alpha1',
+    kind: 'NodeDisruption',
+    metadata: { name: 'left' },
+    spec: { nodeName: 'node-left', intent: 'Reboot', honourSkipDrain: true, force: true },
+  })
+  await reach('left', 'Draining')
+  await fixture.seconds(600)
+
+  const running = [...fixture.views.of(pods).values()].filter(
+    ({ metadata, spec }) => metadata.labels?.['app'] === 'rook-ceph-osd' && spec.nodeName === 'node-left',
+  )
+  expect(running).toHaveLength(2)
+  const { blockedBy = [] } = await statusOf('left')
+  const last = blockedBy.filter(({ reason }) => reason === 'CephLeavesLast')
+  expect(last.map(({ object }) => object)).toEqual(['pdb/team/never'])
+  expect(last[0]?.pods?.filter((pod) => pod.includes('rook-ceph-osd'))).toHaveLength(2)
+
+  await api.delete(podDisruptionBudgets, { ...at, name: 'never' })
+  await reach('left', 'Drained')
+  await reboot('node-left', 60)
+  await reach('left', 'Completed')
   expect(fixture.oracle.violations).toEqual([])
 })

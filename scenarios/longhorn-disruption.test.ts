@@ -1,8 +1,10 @@
+import { longhornNamespace, longhornSettings } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import {
   rebootPolicyAnnotation,
   wantedPolicyAnnotation,
 } from '@cofferdam/product/capabilities/longhorn-drain/domain/drain-settings.ts'
+import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { afterEach, expect, it } from 'vitest'
 import { type LonghornFixture, openLonghornFixture } from './testing/longhorn-fixture.ts'
 
@@ -71,6 +73,35 @@ it('a node that reboots under a policy for reboots moves only the last copy; wha
   await fixture.until('db is healthy', () => fixture.robustnessOf('db') === 'healthy', 120)
   expect(fixture.policyInForce()).toBe('block-if-contains-last-replica')
   expect([isCordoned('node-1'), fixture.flags(), fixture.placesOf('db')]).toEqual([false, [], ['node-1', 'node-2']])
+  expect(fixture.isIntact('db', 'solo')).toBe(true)
+  expect(fixture.oracle.violations).toEqual([])
+})
+
+it('an empty node waits while copies may come to it from another node that leaves: both were removed at once, the copies had no place any more, and the other was never drained', async () => {
+  await open()
+  const limit = { namespace: longhornNamespace, name: 'concurrent-replica-rebuild-per-node-limit' }
+  const allowRebuilds = (value: string) =>
+    fixture.api.patch(longhornSettings, limit, { type: 'merge', body: { value } })
+  await allowRebuilds('0')
+  await fixture.request('remove-1', { nodeName: 'node-1', intent: 'Remove' })
+  await fixture.until('it is cordoned', () => isCordoned('node-1'), 60)
+  await fixture.request('remove-3', { nodeName: 'node-3', intent: 'Remove' })
+  await fixture.seconds(120)
+  expect([fixture.phaseOf('remove-3'), isCordoned('node-3'), fixture.placesOf('db')]).toEqual([
+    'Waiting',
+    false,
+    ['node-1', 'node-2'],
+  ])
+  expect(fixture.views.of(nodeDisruptions).get('remove-3')?.status?.blockedBy).toMatchObject([
+    {
+      object: 'storage/longhorn-system/longhorn',
+      reason: 'NodeTakesCopies',
+      wayOut: 'Copies that leave the node of that request may come to node-3. It goes when that node is back or gone.',
+    },
+  ])
+  await allowRebuilds('5')
+  await fixture.until('node-1 may go', () => fixture.phaseOf('remove-1') === 'Drained', 300)
+  expect([isCordoned('node-3'), fixture.placesOf('db')]).toEqual([false, ['node-2', 'node-3']])
   expect(fixture.isIntact('db', 'solo')).toBe(true)
   expect(fixture.oracle.violations).toEqual([])
 })

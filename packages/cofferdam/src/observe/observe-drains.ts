@@ -1,5 +1,6 @@
 import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import { longhornNodes } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import type { ObjectKey, ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
@@ -14,11 +15,7 @@ import { isOverInstanceManager } from '../capabilities/longhorn-drain/domain/bud
 import { createLeavingDecider } from '../capabilities/longhorn-drain/domain/decide-leaving.ts'
 import { type ForeseenMoves, foreseeMoves } from '../capabilities/longhorn-drain/domain/foresee-moves.ts'
 import type { LonghornSnapshot } from '../capabilities/longhorn-drain/domain/snapshot.ts'
-import {
-  longhornStorageFacts,
-  longhornStorageKey,
-  unknownLonghornStorage,
-} from '../capabilities/longhorn-drain/domain/storage-facts.ts'
+import { indexLonghornStorage, unknownLonghornStorage } from '../capabilities/longhorn-drain/domain/storage-facts.ts'
 import { readLonghornSnapshot } from '../capabilities/longhorn-drain/observe/read-longhorn.ts'
 import { createLedgerStore } from '../ledger/store/ledger-store.ts'
 import { noteDefaults } from '../ledger/store/observe-settings.ts'
@@ -34,22 +31,34 @@ import type { Reader } from './reader.ts'
 import { findUnread } from './unread-on-node.ts'
 
 /** What drains of many nodes would meet, all read at one time. */
-export interface ObservedDrains {
+export interface ObservedDrains extends Omit<DrainsInView, 'observe'> {
   /** In the order of the requests. */
   readonly snapshots: readonly DisruptionSnapshot[]
+}
+
+/** The same for whoever asks about one node after the other, and keeps none of the answers. */
+export interface DrainsInView {
+  observe(request: NodeDisruption): Promise<DisruptionSnapshot>
   /** Whether the storage decides what the budget allows: it opens when its node may go. */
   readonly isByStorage: (budget: BudgetReference) => boolean
   /** What could not be read and may hold the node, for those nodes that it may. */
   readonly unreadOn: ReturnType<typeof findUnread>
   /** What a drain would make Longhorn do; absent where there is none, or it is not known. */
-  readonly moves?: ForeseenMoves & { readonly key: string }
+  readonly moves?: ForeseenMoves
+}
+
+export async function observeDrains(requests: readonly NodeDisruption[], read: Reader): Promise<ObservedDrains> {
+  const { observe, ...view } = await viewDrains(read)
+  const snapshots: DisruptionSnapshot[] = []
+  for (const request of requests) snapshots.push(await observe(request))
+  return { snapshots, ...view }
 }
 
 /** Reads each kind once, however many nodes are asked about, and sees for each what the operator would see. */
-export async function observeDrains(requests: readonly NodeDisruption[], read: Reader): Promise<ObservedDrains> {
+export async function viewDrains(read: Reader): Promise<DrainsInView> {
   const { api, clock, signal, views, settings, notSeen, informers, cephViews } = read
   noteDefaults(settings, notSeen)
-  const [nodeView, counted, pods, budgets, plainBudgets, policies, osdPods] = [
+  const [nodeView, counted, pods, budgets, plainBudgets, policies, osdPods, longhornNodeView] = [
     informers.open<Node>('nodes/whole', { type: nodes }),
     views.nodes(),
     views.pods(),
@@ -57,6 +66,7 @@ export async function observeDrains(requests: readonly NodeDisruption[], read: R
     views.plainBudgets(),
     views.policies(),
     cephViews.all.osdPods(),
+    informers.openOptional('longhorn/nodes', { type: longhornNodes }),
   ]
   await informers.settled()
   // Without these nothing can be said of any node.
@@ -85,8 +95,6 @@ export async function observeDrains(requests: readonly NodeDisruption[], read: R
     observeStorage: async (about: { readonly node: string } | { readonly key: string }) =>
       'node' in about ? [...cephFacts(about.node), ...longhornFacts(about.node)] : [],
   }
-  const snapshots: DisruptionSnapshot[] = []
-  for (const request of requests) snapshots.push(await observeDisruption(ports, request, { isFresh: false, signal }))
   const byStorage = groupedBy(
     [...plainBudgets.list()].filter(isStorageBudget),
     ({ metadata }) => metadata.namespace ?? '',
@@ -95,10 +103,16 @@ export async function observeDrains(requests: readonly NodeDisruption[], read: R
     [...byStorage].map(([at, budgets]) => [at, new Set(budgets.map(({ metadata }) => metadata.name))]),
   )
   return {
-    snapshots,
-    unreadOn: findUnread({ notSeen, ledger: await ledger(), pods, budgets: [...plainBudgets.list()] }),
+    observe: (request) => observeDisruption(ports, request, { isFresh: false, signal }),
+    unreadOn: findUnread({
+      notSeen,
+      ledger: await ledger(),
+      pods,
+      budgets: [...plainBudgets.list()],
+      longhornNodes: namesOf(longhornNodeView),
+    }),
     isByStorage: ({ namespace, name }) => names.get(namespace)?.has(name) === true,
-    ...(longhorn?.known === true ? { moves: { key: longhornStorageKey, ...foreseeMoves(longhorn.value) } } : {}),
+    ...(longhorn?.known === true ? { moves: foreseeMoves(longhorn.value) } : {}),
   }
 }
 
@@ -106,6 +120,11 @@ export async function observeDrains(requests: readonly NodeDisruption[], read: R
 function isStorageBudget(budget: PodDisruptionBudget): boolean {
   const isOurs = budget.metadata.labels?.['app.kubernetes.io/managed-by'] === 'cofferdam'
   return isOurs || isExchangedBudget(budget) || isOverInstanceManager(budget)
+}
+
+function namesOf(view: WatchView<KubeObject>): Observed<ReadonlySet<string>> {
+  if (!view.synced) return unknown('they may not be read')
+  return known(new Set([...view.list()].map(({ metadata }) => metadata.name)))
 }
 
 function getFrom(view: WatchView<Node>) {
@@ -119,12 +138,9 @@ function getFrom(view: WatchView<Node>) {
 function longhornFactsOf(longhorn: Observed<LonghornSnapshot> | undefined): (node: string) => StorageFacts[] {
   if (longhorn === undefined) return () => []
   if (!longhorn.known) return (node) => [unknownLonghornStorage(node, longhorn.why)]
-  const snapshot = longhorn.value
-  const withData = new Set([
-    ...snapshot.replicas.map(({ node }) => node),
-    ...snapshot.instanceManagers.filter(({ engines }) => engines.length > 0).map(({ node }) => node),
-  ])
-  const decide = createLeavingDecider()
-  return (node) =>
-    withData.has(node) ? [longhornStorageFacts({ snapshot, node, heldSinceMs: undefined, decide })] : []
+  const factsOf = indexLonghornStorage(longhorn.value, createLeavingDecider())
+  return (node) => {
+    const facts = factsOf(node)
+    return facts === undefined ? [] : [facts]
+  }
 }

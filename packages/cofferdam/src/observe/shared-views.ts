@@ -1,4 +1,4 @@
-import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { type NodeClaim, nodeClaims } from '@cofferdam/kubernetes/api/kinds/karpenter.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
@@ -7,16 +7,19 @@ import { nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/res
 import type { Informers, OptionalInformerOptions } from '@cofferdam/kubernetes/informers/informers.ts'
 import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
 import { type ClaimView, parseClaim } from '../capabilities/autoscalers/domain/parse-claim.ts'
-import { parseMarkedNode } from '../capabilities/autoscalers/domain/snapshot.ts'
-import { parseDrainedNode } from '../capabilities/drain-detection/domain/snapshot.ts'
+import { type MarkedNode, parseMarkedNode } from '../capabilities/autoscalers/domain/snapshot.ts'
+import { type DrainedNode, parseDrainedNode } from '../capabilities/drain-detection/domain/snapshot.ts'
+import type { CountedNode } from '../capabilities/drain-lock/domain/maintenance-limits.ts'
 import { parseCountedNode } from '../capabilities/drain-lock/observe/limits.ts'
 import {
   type HostedPod,
+  type HostNode,
   parseHoldableBudget,
   parseHostedPod,
   parseHostNode,
 } from '../capabilities/drain-lock/observe/objects.ts'
 import {
+  type GuardedNode,
   type GuardedPod,
   parseGuardedDisruption,
   parseGuardedNode,
@@ -48,13 +51,7 @@ export function openSharedViews({ informers, log }: { readonly informers: Inform
     nodes: once(() =>
       informers.open('nodes', {
         type: nodes,
-        project: (node) => ({
-          ...parseHostNode(node),
-          ...parseGuardedNode(node),
-          ...parseDrainedNode(node),
-          ...parseCountedNode(node),
-          ...parseMarkedNode(node),
-        }),
+        project: parseSharedNode,
       }),
     ),
     pods: once(() =>
@@ -102,15 +99,56 @@ export function openSharedViews({ informers, log }: { readonly informers: Inform
   }
 }
 
-/** There are so many that their fields are not gathered by chance: what the others have beside those of a drain is named. */
-function parseSharedPod(pod: Pod): PodOnNode & GuardedPod & HostedPod {
+/** Closed to pods counts as cordoned here, as it does to whoever recognises drains. */
+function parseSharedNode(node: Node): HostNode & GuardedNode & DrainedNode & CountedNode & MarkedNode {
+  const host = parseHostNode(node)
+  const { isCordoned, attempt, drainInProgress, drained } = parseDrainedNode(node)
+  return {
+    name: host.name,
+    uid: host.uid,
+    bootID: host.bootID,
+    isReady: host.isReady,
+    isCordoned,
+    shutdownGraceSeconds: host.shutdownGraceSeconds,
+    cordonedBy: host.cordonedBy,
+    isClosed: parseGuardedNode(node).isClosed,
+    attempt,
+    drainInProgress,
+    drained,
+    labels: parseCountedNode(node).labels,
+    marks: parseMarkedNode(node).marks,
+  }
+}
+
+/** There are so many that their fields are named one by one: copied from another object, a pod takes several times the memory and time. */
+export function parseSharedPod(pod: Pod): PodOnNode & GuardedPod & HostedPod {
   const { mustLeave, isEvicted } = parsePodOnNode(pod)
   const { isCounted } = parseGuardedPod(pod)
-  return { ...parseHostedPod(pod), mustLeave, isEvicted, isCounted }
+  const hosted = parseHostedPod(pod)
+  const shared = {
+    namespace: hosted.namespace,
+    name: hosted.name,
+    uid: hosted.uid,
+    nodeName: hosted.nodeName,
+    labels: hosted.labels,
+    kind: hosted.kind,
+    isReady: hosted.isReady,
+    isLeaving: hosted.isLeaving,
+    wantsToStay: hosted.wantsToStay,
+    toleratesMs: hosted.toleratesMs,
+    losses: hosted.losses,
+    mustLeave,
+    isEvicted,
+    isCounted,
+  }
+  const { leaving, responders } = hosted
+  if (leaving === undefined && responders === undefined) return shared
+  return { ...shared, ...(leaving && { leaving }), ...(responders && { responders }) }
 }
 
 /** With its resourceVersion, which every write of it needs; so it also changes with its status, which is left out. */
 function slimBudget({ apiVersion, kind, metadata, spec }: PodDisruptionBudget): PodDisruptionBudget {
+  if (metadata.managedFields === undefined) return { apiVersion, kind, metadata, spec }
   const { managedFields: _, ...kept } = metadata
   return { apiVersion, kind, metadata: kept, spec }
 }

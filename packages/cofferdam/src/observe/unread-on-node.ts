@@ -15,19 +15,24 @@ interface ReadForDrains {
   readonly notSeen: readonly string[]
   readonly ledger: Observed<Ledger>
   /** Indexed by `node`. */
-  readonly pods: Pick<WatchView<HostedPod>, 'byIndex'>
+  readonly pods: Pick<WatchView<HostedPod>, 'byIndex' | 'list'>
   readonly budgets: readonly PodDisruptionBudget[]
+  /** The nodes that Longhorn itself lists. */
+  readonly longhornNodes: Observed<ReadonlySet<string>>
 }
 
 /**
- * What could not be read and may hold a node: the ledger and the limits hold any, Ceph those with its daemons, Longhorn those with its
- * instance managers. What cannot matter to a node is passed over, as in the explanation of its pods.
+ * What could not be read and may hold a node: the ledger and the limits hold any, Ceph those with its daemons, Longhorn those that it lists
+ * or that have its instance managers. What cannot matter to a node is passed over, as in the explanation of its pods.
+ *
+ * Fails closed: where Longhorn is somewhere and its own list of nodes may not be read, copies can be on any node, its pods there or not.
  */
 export function findUnread({
   notSeen,
   ledger,
   pods,
   budgets,
+  longhornNodes,
 }: ReadForDrains): (node: string) => UnreadOnNode | undefined {
   if (!ledger.known) return always(`disruptionledger cluster: ${ledger.why}`, unreadQuestions.ledger)
   const limits = notSeen.find((what) => what.startsWith('disruptionpolicies.cofferdam.io: '))
@@ -41,11 +46,15 @@ export function findUnread({
       ({ metadata, spec: { selector } }) =>
         metadata.namespace === namespace && selector !== undefined && isSelected(selector, labels),
     )
+  const isAnywhere =
+    longhorn !== undefined && !longhornNodes.known && (managers.length > 0 || [...pods.list()].some(isManager))
+  const isOn = (node: string) => (longhornNodes.known ? longhornNodes.value.has(node) : isAnywhere)
   return (node) => {
     const here = pods.byIndex('node', node)
     if (ceph !== undefined && here.some(({ labels }) => isGuardedDaemon(labels)))
       return unread(ceph, unreadQuestions.ceph)
-    if (longhorn !== undefined && here.some(isManager)) return unread(longhorn, unreadQuestions.longhorn)
+    if (longhorn !== undefined && (isOn(node) || here.some(isManager)))
+      return unread(longhorn, unreadQuestions.longhorn)
     return undefined
   }
 }

@@ -25,8 +25,7 @@ export interface BudgetView extends BudgetReference, Pick<AnnotatedBudget, 'lock
 export function parseBudgetView(budget: PodDisruptionBudget): BudgetView {
   const { metadata, spec, status } = budget
   const { name, namespace = '', uid = '', annotations = {} } = metadata
-  const own = Object.entries(annotations).filter(([key]) => key.startsWith('cofferdam.io/'))
-  return {
+  const view: BudgetView = {
     namespace,
     name,
     uid,
@@ -36,7 +35,16 @@ export function parseBudgetView(budget: PodDisruptionBudget): BudgetView {
     isExchanged: isExchangedBudget({ metadata }),
     mayHoldStorage: mayFollowStorage(budget) && (status?.disruptionsAllowed ?? 0) === 0,
     ownerUid: metadata.ownerReferences?.find(({ controller }) => controller === true)?.uid ?? '',
-    annotations: Object.fromEntries(own),
-    ...lockWritten(budget),
+    annotations: ownAnnotations(annotations),
   }
+  const { lockWrittenMs } = lockWritten(budget)
+  return lockWrittenMs === undefined ? view : { ...view, lockWrittenMs }
+}
+
+/** The same for all of the many budgets that have none. */
+const none: Readonly<Record<string, string>> = {}
+
+function ownAnnotations(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
+  const own = Object.entries(annotations).filter(([key]) => key.startsWith('cofferdam.io/'))
+  return own.length === 0 ? none : Object.fromEntries(own)
 }

@@ -1,9 +1,10 @@
 /** Items by a key, each group in the order of the names, whatever the order they came in. */
 export class Grouped<T extends { readonly name: string }> {
   readonly #groups = new Map<string, T[]>()
-  readonly #keysOf: (item: T) => readonly string[]
+  readonly #keysOf: (item: T) => string | readonly string[]
 
-  constructor(keysOf: (item: T) => readonly string[]) {
+  /** @param keysOf one key, or several, or none */
+  constructor(keysOf: (item: T) => string | readonly string[]) {
     this.#keysOf = keysOf
   }
 
@@ -12,21 +13,29 @@ export class Grouped<T extends { readonly name: string }> {
   }
 
   add(item: T): void {
-    for (const key of this.#keysOf(item)) {
-      const group = this.#groups.get(key)
-      if (group === undefined) this.#groups.set(key, [item])
-      else insert(group, item)
-    }
+    const keys = this.#keysOf(item)
+    if (typeof keys === 'string') this.#addTo(keys, item)
+    else for (const key of keys) this.#addTo(key, item)
   }
 
   remove(item: T): void {
-    for (const key of this.#keysOf(item)) {
-      const group = this.#groups.get(key)
-      const at = group?.indexOf(item) ?? -1
-      if (group === undefined || at < 0) continue
-      if (group.length === 1) this.#groups.delete(key)
-      else group.splice(at, 1)
-    }
+    const keys = this.#keysOf(item)
+    if (typeof keys === 'string') this.#removeFrom(keys, item)
+    else for (const key of keys) this.#removeFrom(key, item)
+  }
+
+  #addTo(key: string, item: T): void {
+    const group = this.#groups.get(key)
+    if (group === undefined) this.#groups.set(key, [item])
+    else insert(group, item)
+  }
+
+  #removeFrom(key: string, item: T): void {
+    const group = this.#groups.get(key)
+    const at = group?.indexOf(item) ?? -1
+    if (group === undefined || at < 0) return
+    if (group.length === 1) this.#groups.delete(key)
+    else group.splice(at, 1)
   }
 }
 

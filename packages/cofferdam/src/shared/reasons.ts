@@ -24,6 +24,7 @@ export const reasons = {
   CephAnswerAwaited: 'Ceph has not answered for a short time. Nothing changes until it does.',
   CephDisagrees:
     "Cofferdam's calculation and Ceph's ok-to-stop check differ. The failure domains they differ about are held.",
+  CephLeavesLast: 'Another pod cannot leave the node yet. Its Ceph daemons serve until it can.',
   CephSilent: 'Ceph has not answered for longer than allowed. Nothing more may go down.',
   CephUnhealthy: 'Ceph is not healthy, so no OSD is upgraded.',
   ChecksDisagree: "Cofferdam's two checks of the same PGs differ. No OSD starts until they agree.",
@@ -124,6 +125,8 @@ export const reasons = {
   NodeMayGo: 'The node is drained and can be rebooted or removed now.',
   NodeNotReady: 'The node is NotReady: its kubelet does not answer, so evicted pods would not terminate.',
   NodeReplaced: 'A new node has the same name.',
+  NodeTakesCopies:
+    'The node has no copies of Longhorn, and takes those that leave another node, whose request holds the storage.',
   NodeUnknown: 'There is no node of that name.',
   NotCordoned: 'The node is schedulable.',
   NotGuarded: 'The request concerns nothing that the guard protects.',

@@ -34,7 +34,7 @@ export interface DrainedNode {
   /** By a cordon, or by the taint of a tool that drains. */
   readonly isCordoned: boolean
   /** The last time a guard saw somebody ask for the eviction of one of its pods, granted or not. */
-  readonly attempt?: EvictionAttempt
+  readonly attempt?: EvictionAttempt | undefined
   readonly drainInProgress: Condition | undefined
   readonly drained: Condition | undefined
 }

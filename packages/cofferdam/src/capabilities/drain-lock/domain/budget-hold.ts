@@ -69,10 +69,13 @@ type BudgetSpec = PodDisruptionBudget['spec']
 /** How long the disruption controller counts a pod as gone after the time that stands beside its name. */
 export const deletionTimeoutMs = 120_000
 
+const none: Readonly<Record<string, number>> = {}
+
 /** Until when each pod that stands in the status is counted as gone. */
 export function disruptedUntilMs(status: BudgetStatus | undefined): Readonly<Record<string, number>> {
+  if (status?.disruptedPods === undefined) return none
   const until: Record<string, number> = {}
-  for (const [pod, text] of Object.entries(status?.disruptedPods ?? {})) {
+  for (const [pod, text] of Object.entries(status.disruptedPods)) {
     const ms = parseRfc3339(text)
     if (ms !== undefined) until[pod] = ms + deletionTimeoutMs
   }

@@ -68,13 +68,25 @@ export function budgetsOver({ snapshot: { budgets } }: DisruptionView, { kind, b
 
 export function obstacleBlocker(view: DisruptionView, obstacle: Obstacle | LedgerEntry): DisruptionBlocker {
   const { key, requestId, holder, since, state } = obstacle
-  return {
+  const common = {
     object: key,
     holder: holder === '' ? `request ${requestId}` : holder,
     since: since === '' ? waitingSince(view) : since,
+  }
+  if (state !== 'Waiting' && isTakerOf(view, key)) {
+    const wayOut = `Copies that leave the node of that request may come to ${view.request.nodeName}. It goes when that node is back or gone.`
+    return { ...common, reason: 'NodeTakesCopies', wayOut }
+  }
+  return {
+    ...common,
     reason: isLimit({ key }) ? 'MaintenanceLimit' : state === 'Waiting' ? 'EarlierRequest' : 'HeldByRequest',
     wayOut: isUpdateRequest(requestId) ? updateWayOut : waysOut[state],
   }
+}
+
+/** It has nothing of the storage, and is a place for what others lose. */
+function isTakerOf({ snapshot }: DisruptionView, storageKey: string): boolean {
+  return snapshot.storage.some(({ key, takesCopies }) => key === storageKey && takesCopies === true)
 }
 
 const updateWayOut =

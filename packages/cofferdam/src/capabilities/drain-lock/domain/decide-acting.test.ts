@@ -53,7 +53,7 @@ const moves = {
   reason: 'ReplicaMoving',
   wayOut: 'It is being copied.',
 } as const
-const mons = { ...web, name: 'mons', uid: 'mon-1', disruptionsAllowed: 0, followers: 'mons' } as const
+const mons = { ...web, name: 'mons', uid: 'mon-1', disruptionsAllowed: 0, followers: 'mons', isQuorum: true } as const
 const unclean = { ...ceph, isClean: known(false) }
 
 table('once the intent is written', {
@@ -139,7 +139,7 @@ table('once the intent is written', {
       reason: 'PodsLeaving',
       phase: 'Draining',
       steps: [evictJob],
-      blockedBy: ['pdb/shop/mons: BudgetExhausted, its own pods'],
+      blockedBy: ['pdb/shop/mons: QuorumAtRisk, the monitors of Ceph'],
     },
   },
   'where storage keeps the budget of its own pod, its reason is told in place of a number of pods': {

@@ -1,8 +1,8 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { budgetKey, nodeKey } from '../../../ledger/rules/keys.ts'
-import { areFollowing, explainFollowing } from '../../../shared/follows-osds.ts'
 import type { PodReference } from '../../../shared/object-references.ts'
-import { appLockBlockers, budgetBlocker, budgetsOver, obstacleBlocker } from './claims.ts'
+import { decideCephLast } from './ceph-last.ts'
+import { budgetsOver } from './claims.ts'
 import { decideLost } from './decide-lost.ts'
 import { decideRecovering } from './decide-recovering.ts'
 import { decideResponders, withdrawal } from './decide-responders.ts'
@@ -22,12 +22,13 @@ import {
   withRecord,
   withReferences,
 } from './disruption-view.ts'
+import { drainBlockers } from './drain-blockers.ts'
 import { keepLocks } from './keep-locks.ts'
 import { cordonOnRecord } from './own-cordon.ts'
-import { type PodPlan, planPods, podName } from './plan-pods.ts'
+import { type PodPlan, planPods } from './plan-pods.ts'
 import { lossBlockers } from './pod-losses.ts'
 import { isPatienceOver } from './queue-time.ts'
-import type { BudgetFacts, DisruptionRecord, NodeFacts, PodFacts } from './snapshot.ts'
+import type { DisruptionRecord, NodeFacts } from './snapshot.ts'
 
 /** From the written intent until the node is back or gone. */
 export function decideActing(view: DisruptionView): DisruptionDecision {
@@ -83,7 +84,14 @@ function decideDraining(view: DisruptionView, acting: Acting): DisruptionDecisio
   // A pod may come when the drain has begun, or the request may take back what it agreed to.
   const lost = lossBlockers(view, plan.leaves)
   const [first] = lost
-  const { evicted, asked, waits, warnings } = decideResponders(view, first === undefined ? plan.leaves : [])
+  const responders = decideResponders(view, first === undefined ? plan.leaves : [])
+  const { asked, warnings } = responders
+  const ceph = decideCephLast(view, {
+    evictable: responders.evicted,
+    going: plan.going,
+    responders: responders.waits,
+  })
+  const { evicted } = ceph
   const record = withRecord(acting.record, {
     phase: 'Draining',
     evictedPods: withReferences(acting.record.evictedPods, plan.going),
@@ -95,7 +103,7 @@ function decideDraining(view: DisruptionView, acting: Acting): DisruptionDecisio
   if (evicted.length > 0) steps.push({ step: 'evict', pods: evicted.map(referenceTo), epoch: held.epoch })
   const left = plan.leaves.length + plan.going.length
   const explanation = `${left} ${left === 1 ? 'pod has' : 'pods have'} to leave ${node.name}; ${plan.stays.length} ${plan.stays.length === 1 ? 'stays' : 'stay'}.`
-  const waited = evicted.length + plan.going.length === 0 ? waits[0] : undefined
+  const waited = evicted.length + plan.going.length === 0 ? (responders.waits[0] ?? ceph.waits[0]) : undefined
   const seenToKeep = drainBlockers(view, first === undefined ? { leaves: evicted, going: plan.going } : plan)
   return goOn(view, {
     reason: first?.reason ?? waited?.reason ?? 'PodsLeaving',
@@ -104,7 +112,13 @@ function decideDraining(view: DisruptionView, acting: Acting): DisruptionDecisio
     record: locks.record,
     steps,
     ...(asked.length === 0 ? {} : { responders: { ask: asked.map(referenceTo) } }),
-    blockedBy: [...(node.isReady ? [] : [awayBlocker(view, acting)]), ...lost, ...waits, ...seenToKeep],
+    blockedBy: [
+      ...(node.isReady ? [] : [awayBlocker(view, acting)]),
+      ...lost,
+      ...responders.waits,
+      ...seenToKeep,
+      ...ceph.waits,
+    ],
     warnings: warningsOf(view, acting, [...locks.warnings, ...warnings]),
     recheckAfterMs: retryMs,
   })
@@ -225,83 +239,4 @@ function warningsOf(
       ? [{ object: nodeKey(node.name), says: 'its kubelet does not answer, so no pod can finish leaving' }]
       : []),
   ]
-}
-
-/** What is seen to keep a pod from leaving, each with the pods that it keeps; whoever evicts them may learn of more. */
-function drainBlockers(
-  view: DisruptionView,
-  { leaves, going }: Pick<PodPlan, 'leaves' | 'going'>,
-): DisruptionBlocker[] {
-  const blockers = new Map<string, DisruptionBlocker>()
-  for (const pod of leaves) {
-    for (const blocker of blockersOf(view, pod)) {
-      const pods = [...(blockers.get(blocker.object)?.pods ?? []), `${pod.namespace}/${pod.name}`]
-      blockers.set(blocker.object, { ...blocker, pods })
-    }
-  }
-  return [...blockers.values(), ...going.map((pod) => leavingBlocker(view, pod))]
-}
-
-function leavingBlocker({ request, held, nowMs }: DisruptionView, pod: PodFacts): DisruptionBlocker {
-  const { sinceMs, endsMs, finalizers = [] } = pod.leaving ?? {}
-  const names = finalizers.join(', ')
-  const isLate = endsMs !== undefined && endsMs <= nowMs
-  const ends = endsMs === undefined ? 'with its grace period' : `at ${rfc3339(endsMs)}`
-  return {
-    object: podName(pod),
-    holder: names === '' ? `kubelet of ${request.nodeName}` : `finalizer ${names}`,
-    since: sinceMs === undefined ? (held?.entries[0]?.since ?? '') : rfc3339(sinceMs),
-    reason: 'PodIsLeaving',
-    wayOut:
-      names !== ''
-        ? `It is gone when its containers have ended and ${names} is removed by the controller that set it.`
-        : isLate
-          ? `Its time to end was over ${ends}; it is gone when the kubelet reports that its containers have ended.`
-          : `It is gone when its containers have ended; they are killed ${ends}.`,
-    pods: [`${pod.namespace}/${pod.name}`],
-  }
-}
-
-function blockersOf(view: DisruptionView, pod: PodFacts): DisruptionBlocker[] {
-  const budgets = budgetsOver(view, pod)
-  if (budgets.length > 1) {
-    const names = budgets.map(({ name }) => name).join(', ')
-    const wayOut = `Change the selectors of ${names}, so that one budget covers it.`
-    const since = view.held?.entries[0]?.since ?? ''
-    return [{ object: podName(pod), holder: names, since, reason: 'BudgetOverlap', wayOut }]
-  }
-  const [budget] = budgets
-  if (budget === undefined) return []
-  const [appLock] = appLockBlockers(view, [budget])
-  if (appLock !== undefined) return [appLock]
-  const key = budgetKey(budget)
-  const other = view.ledger.entries.find((entry) => entry.key === key && entry.requestId !== view.request.id)
-  if (other !== undefined) return [obstacleBlocker(view, other)]
-  if (!budget.isCounted) return [budgetBlocker(view, budget, 'BudgetNotCounted')]
-  if (budget.disruptionsAllowed > 0) return []
-  const holds = storageHolds(view, key)
-  return holds.length > 0 ? holds : [followingBlocker(view, budget) ?? budgetBlocker(view, budget, 'BudgetExhausted')]
-}
-
-/** A mon or mgr beside OSDs goes after them: that no more of them are healthy than must be is not why it waits. */
-function followingBlocker({ held }: DisruptionView, budget: BudgetFacts): DisruptionBlocker | undefined {
-  const { followers, currentHealthy, expectedPods } = budget
-  if (followers === undefined || !areFollowing(followers, currentHealthy >= expectedPods)) return undefined
-  const { explanation, holder, unblocks } = explainFollowing(followers, '')
-  const wayOut = `It waits since ${explanation}. What ends it: ${unblocks}.`
-  return { object: budgetKey(budget), holder, since: held?.entries[0]?.since ?? '', reason: 'FollowsOsds', wayOut }
-}
-
-/** Storage keeps the budgets of its own pods for a reason, and the number of disruptions they allow is not it. */
-function storageHolds({ snapshot, held }: DisruptionView, key: string): DisruptionBlocker[] {
-  return snapshot.storage
-    .flatMap(({ holds = [] }) => holds)
-    .filter(({ budgets }) => budgets.includes(key))
-    .map(({ object, reason, wayOut }) => ({
-      object,
-      holder: key,
-      since: held?.entries[0]?.since ?? '',
-      reason,
-      wayOut,
-    }))
 }

@@ -35,7 +35,7 @@ import {
   withReferences,
 } from './disruption-view.ts'
 import { type HoldJudgement, judgeBudgetHold } from './judge-budget-hold.ts'
-import { limitAnswer } from './limit-claims.ts'
+import { type LimitAnswer, limitAnswer } from './limit-claims.ts'
 import { type BudgetLock, type PodPlan, planPods } from './plan-pods.ts'
 import { lossBlockers } from './pod-losses.ts'
 import { fallbackAtMs, isFallbackTime, queueTime } from './queue-time.ts'
@@ -45,6 +45,7 @@ interface Planned {
   readonly node: NodeFacts
   readonly plan: PodPlan
   readonly judged: readonly JudgedLock[]
+  readonly limits: LimitAnswer
 }
 
 interface JudgedLock extends BudgetLock {
@@ -74,7 +75,7 @@ export function decideLocking(view: DisruptionView): DisruptionDecision {
     isPatienceOver: false,
   })
   const judged = plan.locks.map((lock): JudgedLock => ({ ...lock, judgement: judge(view, lock) }))
-  const planned = { node, plan, judged }
+  const planned = { node, plan, judged, limits: limitAnswer(view) }
   return view.held === undefined ? decideWaiting(view, planned) : decideHeld(view, planned, view.held)
 }
 
@@ -99,7 +100,7 @@ function decideWaiting(view: DisruptionView, planned: Planned): DisruptionDecisi
   const { node, plan } = planned
   const { warnings } = plan
   const marked = markedBudgets(view)
-  const claims = [...claimsFor(node, view.snapshot.storage, plan.locks), ...limitAnswer(view).claims]
+  const claims = [...claimsFor(node, view.snapshot.storage, plan.locks), ...planned.limits.claims]
   const obstacles = obstaclesTo(view, claims)
   const inTheWay = holdersInTheWay(view, plan.leaves)
   const waiting = withRecord(view.record, {
@@ -189,7 +190,7 @@ function decideHeld(view: DisruptionView, planned: Planned, held: HeldKeys): Dis
   const { snapshot, nowMs } = view
   const { node, plan, judged } = planned
   const { warnings } = plan
-  const claims = [...claimsFor(node, snapshot.storage, plan.locks), ...limitAnswer(view).claims]
+  const claims = [...claimsFor(node, snapshot.storage, plan.locks), ...planned.limits.claims]
   const outside = blockersOutside(view, planned)
   const inTheWay = blockersFrom(view, holdersInTheWay(view, plan.leaves))
   const isVerified = judged.every(({ judgement }) => judgement.isSafe)
@@ -275,11 +276,12 @@ function lockingRecord(view: DisruptionView, { node, plan }: Planned, held: Held
 }
 
 /** What keeps the node from going whatever the ledger says. */
-function blockersOutside(view: DisruptionView, { plan, judged }: Planned): DisruptionBlocker[] {
+function blockersOutside(view: DisruptionView, { plan, judged, limits }: Planned): DisruptionBlocker[] {
   const lost = lossBlockers(view, plan.leaves)
-  const locked = appLockBlockers(view, budgetsInPlan(view, plan))
+  const isAnyLocked = view.snapshot.budgets.some(({ appLock }) => appLock !== undefined)
+  const locked = isAnyLocked ? appLockBlockers(view, budgetsInPlan(view, plan)) : []
   const refused = judged.flatMap((lock) => refusal(view, lock))
-  return [...lost, ...locked, ...refused, ...storageBlockers(view), ...limitAnswer(view).blockers]
+  return [...lost, ...locked, ...refused, ...storageBlockers(view), ...limits.blockers]
 }
 
 function blockersFrom(view: DisruptionView, found: readonly (Obstacle | LedgerEntry)[]): DisruptionBlocker[] {

@@ -78,6 +78,28 @@ const cases: Record<string, { given: PassSnapshot; then: string[] }> = {
     given: protectedAs(underWay, { refusals: [refused] }),
     then: ['evict', 'record Draining, pod/shop/job-0', 'report PodsLeaving'],
   },
+  'that a budget allows no eviction is not told of a monitor: it waits for the quorum, and more pods would not help': {
+    given: protectedAs(
+      {
+        ...underWay,
+        pods: [web0, { ...job0, budgetUids: ['mon-1'] }],
+        budgets: [
+          locked(),
+          {
+            ...locked(),
+            name: 'mons',
+            uid: 'mon-1',
+            hold: undefined,
+            disruptionsAllowed: 0,
+            currentHealthy: 2,
+            isQuorum: true,
+          },
+        ],
+      },
+      { refusals: [refused] },
+    ),
+    then: ['evict', 'record Draining, pdb/shop/mons', 'report PodsLeaving'],
+  },
   'what the server said of a pod that has left meanwhile is not': {
     given: protectedAs(
       { ...underWay, pods: [web0, { ...job0, name: 'job-1', uid: 'job-1-1' }] },

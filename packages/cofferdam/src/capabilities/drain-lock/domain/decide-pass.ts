@@ -1,6 +1,7 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { entriesOf } from '../../../ledger/rules/ledger.ts'
 import type { PodReference } from '../../../shared/object-references.ts'
+import type { Reason } from '../../../shared/reasons.ts'
 import { decideDisruption } from './decide.ts'
 import type { DisruptionBlocker, DisruptionDecision, DisruptionStep } from './decision.ts'
 import { retryMs, withRecord, withReferences } from './disruption-view.ts'
@@ -192,12 +193,21 @@ function wordsOf({ faults, refusals }: ProtectedRequest, decision: DisruptionDec
 
 const mostBlockers = 20
 
-/** What the server said of an object counts more than what we made of its status. */
+/** What a budget says by its numbers alone. */
+const plainReasons: ReadonlySet<Reason> = new Set(['BudgetExhausted', 'BudgetNotCounted'])
+
+/**
+ * What the server said of an object counts more than what we made of its status. Only of a number of pods it knows no more: where the budget
+ * is kept for storage or a quorum, that it allows none is not the reason.
+ */
 function withServersWords(
   seen: readonly DisruptionBlocker[],
-  reported: readonly DisruptionBlocker[],
+  said: readonly DisruptionBlocker[],
 ): readonly DisruptionBlocker[] {
-  if (reported.length === 0) return seen
+  if (said.length === 0) return seen
+  const kept = seen.filter(({ reason }) => !plainReasons.has(reason)).flatMap(({ pods = [] }) => pods)
+  const explained = new Set(kept.map((pod) => `pod/${pod}`))
+  const reported = said.filter(({ object, reason }) => !plainReasons.has(reason) || !explained.has(object))
   const rest = seen.filter(({ object }) => !reported.some((blocker) => blocker.object === object))
   return [...rest, ...reported].slice(0, mostBlockers)
 }

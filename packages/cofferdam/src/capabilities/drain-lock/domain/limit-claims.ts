@@ -32,7 +32,8 @@ export function limitAnswer(view: DisruptionView): LimitAnswer {
   for (const facts of limits.value) {
     const most = view.breaksGlass ? facts.etcdSpares : facts.most
     if (most === undefined) continue
-    const away = withoutPlace(facts, view).filter(({ isReady }) => !(view.breaksGlass && isReady))
+    const uncounted = withoutPlace(facts, view)
+    const away = view.breaksGlass ? uncounted.filter(({ isReady }) => !isReady) : uncounted
     const left = most - away.length
     if (left > 0) claims.push({ key: facts.key, uid: '', scope: '', most: left })
     else blockers.push(limitBlocker(view, { ...facts, most, away }))
@@ -47,6 +48,7 @@ interface Uncounted extends AwayNode {
 
 /** Nodes that are away, and for which no request holds a place of this limit. */
 export function awayUnasked({ key, away }: LimitFacts, { entries }: Ledger): readonly AwayNode[] {
+  if (away.length === 0) return away
   const placed = holdersOf(key, entries)
   const counted = new Set(entries.filter(({ requestId }) => placed.has(requestId)).map((entry) => entry.key))
   return away.filter(({ name }) => !counted.has(nodeKey(name)))
@@ -54,8 +56,9 @@ export function awayUnasked({ key, away }: LimitFacts, { entries }: Ledger): rea
 
 /** The same, and nodes that a request holds without a place of this limit. */
 function withoutPlace(facts: LimitFacts, { ledger, request }: DisruptionView): readonly Uncounted[] {
-  const placed = holdersOf(facts.key, ledger.entries)
   const found: readonly Uncounted[] = awayUnasked(facts, ledger)
+  if (ledger.entries.length === 0) return found
+  const placed = holdersOf(facts.key, ledger.entries)
   const held = new Map<string, string>()
   for (const { key, requestId, holder } of ledger.entries) {
     if (!key.startsWith(nodeKey('')) || placed.has(requestId) || requestId === request.id) continue

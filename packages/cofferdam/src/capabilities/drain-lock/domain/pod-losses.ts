@@ -44,13 +44,14 @@ export function unaskedLosses(
   { losses }: Pick<PodFacts, 'losses'>,
   { accepts }: { readonly accepts: readonly PodLoss[] },
 ): readonly PodLoss[] {
-  return losses.filter((loss) => !accepts.includes(loss))
+  return losses.length === 0 ? none : losses.filter((loss) => !accepts.includes(loss))
 }
 
 /** The pods whose eviction would destroy something that nobody has agreed to lose: nothing is evicted while there is one. */
 export function lossBlockers(view: DisruptionView, leaves: readonly PodFacts[]): DisruptionBlocker[] {
   const { request } = view
-  return leaves.flatMap((pod) =>
+  const atStake = leaves.filter(({ losses }) => losses.length > 0)
+  return atStake.flatMap((pod) =>
     unaskedLosses(pod, request).map((loss) => ({
       object: `pod/${pod.namespace}/${pod.name}`,
       holder: `spec.${loss} of nodedisruption/${request.name}`,

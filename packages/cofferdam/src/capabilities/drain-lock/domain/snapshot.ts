@@ -133,6 +133,8 @@ export interface PodFacts extends PodReference {
   readonly losses: readonly PodLoss[]
   /** Who is to be asked before it is evicted, in this order, beside what Kubernetes does itself. */
   readonly responders?: readonly string[]
+  /** By its labels, which anybody may set: an OSD is believed only in the namespace of storage with daemons on the node. */
+  readonly isOsd?: true
   /** The budgets that cover it, by uid. More than one: the eviction API refuses the pod. */
   readonly budgetUids: readonly string[]
 }
@@ -152,6 +154,8 @@ export interface BudgetFacts extends BudgetReference {
   readonly appLock: AppLock | undefined
   /** Of Ceph: it keeps these daemons until the OSDs of their node have gone. */
   readonly followers?: OsdFollowers
+  /** Of Ceph: it says whether its monitors could lose one more. */
+  readonly isQuorum?: boolean
 }
 
 /** Annotation `cofferdam.io/held-by` on a budget: whoever sees the budget sees who holds it, and why. */

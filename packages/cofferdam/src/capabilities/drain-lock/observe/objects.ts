@@ -7,6 +7,7 @@ import { type BudgetView, parseBudgetView } from '../../../shared/budget-view.ts
 import { isCordoned } from '../../../shared/closed-node.ts'
 import { cordonMarkOf } from '../../../shared/cordon-mark.ts'
 import { followersOf } from '../../../shared/follows-osds.ts'
+import { isQuorumBudget } from '../../../shared/quorum-budget.ts'
 import { disruptedUntilMs, holdAnnotation, parseBudgetHold } from '../domain/budget-hold.ts'
 import { lossesOf } from '../domain/pod-losses.ts'
 import { ownResponders } from '../domain/responder-facts.ts'
@@ -17,7 +18,7 @@ export const skipDrainAnnotation = 'cofferdam.io/skip-drain'
 export const shutdownGraceAnnotation = 'cofferdam.io/shutdown-grace-seconds'
 
 /** What is kept of a pod on a node. */
-export interface HostedPod extends Omit<PodFacts, 'budgetUids'> {
+export interface HostedPod extends Omit<PodFacts, 'budgetUids' | 'isOsd'> {
   readonly nodeName: string
   readonly labels: Labels
 }
@@ -104,21 +105,39 @@ export function parseHostNode(node: Node): HostNode {
   }
 }
 
-/** What is kept of a budget. */
+/** What is kept of a budget. There are as many as pods in some clusters, so their fields are named one by one. */
 export interface HoldableBudget extends BudgetView, Omit<BudgetFacts, 'appLock'> {}
 
 export function parseHoldableBudget(budget: PodDisruptionBudget): HoldableBudget {
   const { metadata, status } = budget
   const followers = followersOf(budget)
-  return {
-    ...parseBudgetView(budget),
-    ...(followers && { followers }),
+  const view = parseBudgetView(budget)
+  const { lockWrittenMs } = view
+  const holdable = {
+    namespace: view.namespace,
+    name: view.name,
+    uid: view.uid,
+    isCounted: view.isCounted,
+    disruptionsAllowed: view.disruptionsAllowed,
+    selector: view.selector,
+    isExchanged: view.isExchanged,
+    mayHoldStorage: view.mayHoldStorage,
+    ownerUid: view.ownerUid,
+    annotations: view.annotations,
     resourceVersion: metadata.resourceVersion ?? '',
     currentHealthy: status?.currentHealthy ?? 0,
     desiredHealthy: status?.desiredHealthy ?? 0,
     expectedPods: status?.expectedPods ?? 0,
     disruptedUntilMs: disruptedUntilMs(status),
     hold: parseBudgetHold(metadata.annotations?.[holdAnnotation]).hold,
+  }
+  const isQuorum = isQuorumBudget(budget)
+  if (lockWrittenMs === undefined && followers === undefined && !isQuorum) return holdable
+  return {
+    ...holdable,
+    ...(lockWrittenMs !== undefined && { lockWrittenMs }),
+    ...(followers && { followers }),
+    ...(isQuorum && { isQuorum }),
   }
 }
 

@@ -6,7 +6,7 @@ import type { Reason } from '../../../shared/reasons.ts'
 import { lossFlags, lossReasons, unaskedLosses } from '../domain/pod-losses.ts'
 import type { BudgetFacts, DisruptionSnapshot, PodFacts, PodLoss } from '../domain/snapshot.ts'
 import { podPlanOf } from './plan-disruption.ts'
-import { roomOf } from './waves/wave-needs.ts'
+import { countOrdinary, roomOf } from './waves/wave-needs.ts'
 
 /** What stands in the way of a node's drain, however long one waits. */
 export interface LastingObstacle {
@@ -53,6 +53,7 @@ const lossWords: Record<PodLoss, (pods: string, isOne: boolean) => string> = {
 
 function lostPods(snapshot: DisruptionSnapshot): readonly LastingObstacle[] {
   const leaves = podPlanOf(snapshot).leaves.filter(({ losses }) => losses.length > 0)
+  if (leaves.length === 0) return []
   return (Object.keys(lossFlags) as PodLoss[]).flatMap((loss): LastingObstacle[] => {
     const pods = leaves.filter((pod) => unaskedLosses(pod, snapshot.request).includes(loss))
     const [first] = pods
@@ -67,9 +68,9 @@ function closedBudgets(
   snapshot: DisruptionSnapshot,
   isByStorage: (budget: BudgetReference) => boolean,
 ): readonly LastingObstacle[] {
-  const { leaves, locks } = podPlanOf(snapshot)
+  const { leaves, locks, leavesOf } = podPlanOf(snapshot)
   const budgets = snapshot.budgets.filter((budget) => !isByStorage(budget))
-  const stuck = leaves.filter((pod) => budgetsOf(pod, budgets).length > 1)
+  const stuck = leaves.filter((pod) => pod.budgetUids.length > 1 && budgetsOf(pod, budgets).length > 1)
   const overlapping = stuck.map(({ namespace, name, budgetUids }): LastingObstacle => {
     const names = budgets.filter(({ uid }) => budgetUids.includes(uid)).map(budgetKey)
     const why = `pod/${namespace}/${name} is covered by ${names.join(' and ')}: the eviction API refuses a pod of two budgets. Change the selector of one.`
@@ -77,8 +78,9 @@ function closedBudgets(
   })
   const closed = budgets.flatMap((budget): LastingObstacle[] => {
     const staying = locks.find((lock) => lock.budget.uid === budget.uid)?.pods.length ?? 0
-    const leaving = leaves.filter((pod) => pod.isReady && pod.budgetUids.includes(budget.uid) && !stuck.includes(pod))
     const room = roomOf(budget)
+    if (room > 0 && staying <= room) return []
+    const leaving = (leavesOf.get(budget.uid) ?? []).filter((pod) => pod.isReady && !stuck.includes(pod))
     const object = budgetKey(budget)
     if (room === 0 && leaving.length + staying > 0) {
       const why = `${object} never allows a disruption: ${budget.desiredHealthy} of ${budget.expectedPods} pods must be healthy. Lower minAvailable, or add replicas.`
@@ -100,10 +102,10 @@ export function findForeseenWedges(
   snapshot: DisruptionSnapshot,
   isByStorage: (budget: BudgetReference) => boolean,
 ): readonly LastingObstacle[] {
-  const { leaves, going } = podPlanOf(snapshot)
+  const { leavesOf, going } = podPlanOf(snapshot)
   const node = snapshot.request.nodeName
   const tight = snapshot.budgets.flatMap((budget): LastingObstacle[] => {
-    const pods = leaves.filter((pod) => budgetsOf(pod, [budget]).length > 0).length
+    const pods = countOrdinary(leavesOf.get(budget.uid))
     const room = roomOf(budget)
     if (room === 0 || pods <= room || isByStorage(budget)) return []
     const why = `${budgetKey(budget)} lets ${room} of its ${pods} pods on ${node} be away at a time: each next one leaves when the one before it is ready elsewhere. Check that other nodes can run them.`

@@ -2,7 +2,7 @@ import type { PodReference } from '../../../shared/object-references.ts'
 import { claimsFor } from '../domain/claims.ts'
 import { decideDisruption } from '../domain/decide.ts'
 import { type PodPlan, planPods } from '../domain/plan-pods.ts'
-import type { DisruptionSnapshot } from '../domain/snapshot.ts'
+import type { DisruptionSnapshot, PodFacts } from '../domain/snapshot.ts'
 import type { DisruptionObstacle } from './explain-disruption.ts'
 
 /** What would become of a node if it were asked for now. */
@@ -47,20 +47,38 @@ export function planDisruption(snapshot: DisruptionSnapshot): DisruptionPlan {
   }
 }
 
-/** Several answers about one snapshot rest on it. */
-const plans = new WeakMap<DisruptionSnapshot, PodPlan>()
+export interface PlannedPods extends PodPlan {
+  /** Of the pods that leave, those of each budget by its uid. */
+  readonly leavesOf: ReadonlyMap<string, readonly PodFacts[]>
+}
 
-export function podPlanOf(snapshot: DisruptionSnapshot): PodPlan {
+/** Several answers about one snapshot rest on it. */
+const plans = new WeakMap<DisruptionSnapshot, PlannedPods>()
+
+export function podPlanOf(snapshot: DisruptionSnapshot): PlannedPods {
   const before = plans.get(snapshot)
   if (before !== undefined) return before
   const { hasFallenBack, phase, skippedPods } = snapshot.request.record
   const hasBegun = phase === 'Draining' || phase === 'Drained' || phase === 'Recovering'
-  const plan = planPods({
+  const { stays, leaves, going, locks, warnings } = planPods({
     seen: snapshot,
     hasFallenBack,
     bound: hasBegun ? skippedPods : undefined,
     isPatienceOver: false,
   })
+  const plan = { stays, leaves, going, locks, warnings, leavesOf: byBudget(leaves) }
   plans.set(snapshot, plan)
   return plan
+}
+
+function byBudget(pods: readonly PodFacts[]): ReadonlyMap<string, readonly PodFacts[]> {
+  const found = new Map<string, PodFacts[]>()
+  for (const pod of pods) {
+    for (const uid of pod.budgetUids) {
+      const those = found.get(uid)
+      if (those === undefined) found.set(uid, [pod])
+      else those.push(pod)
+    }
+  }
+  return found
 }

@@ -20,13 +20,10 @@ export interface DrainPlanQuestion {
   readonly by?: { readonly label: string; readonly valueOf: (node: string) => string }
 }
 
-/** What storage moves off nodes that are drained. Each key has one node at a time. */
+/** What storage moves off nodes that are drained. */
 export interface StorageMoves {
-  readonly key: string
   /** What has to leave the node and has nowhere to go. */
   placelessOn(node: string, intent: RequestView['intent']): readonly LastingObstacle[]
-  /** A node that may take what others lose is no place for it while it is away itself. */
-  mayTakeCopies(node: string): boolean
 }
 
 /** In which waves nodes can be drained, and which never can. */
@@ -74,61 +71,82 @@ export interface WaitingNode {
  *
  * Fails closed: a node that something holds which could not be read, for all that is known, is in no wave.
  */
-export function planDrain({ snapshots, isByStorage, unreadOn, moves, past, by }: DrainPlanQuestion): DrainPlan {
-  const asked = new Set(snapshots.map(({ request }) => request.nodeName))
+export function planDrain({ snapshots, ...question }: DrainPlanQuestion): DrainPlan {
+  const plan = beginDrainPlan({ ...question, asked: new Set(snapshots.map(({ request }) => request.nodeName)) })
+  for (const snapshot of snapshots) plan.add(snapshot)
+  return plan.finish()
+}
+
+/** A plan that is asked about one node after the other, so that nobody has to keep what was seen of thousands. */
+export interface DrainPlanInMaking {
+  add(snapshot: DisruptionSnapshot): void
+  /** Once all nodes that are asked about were added. */
+  finish(): DrainPlan
+}
+
+export function beginDrainPlan({
+  asked,
+  isByStorage,
+  unreadOn,
+  moves,
+  past,
+  by,
+}: Omit<DrainPlanQuestion, 'snapshots'> & { readonly asked: ReadonlySet<string> }): DrainPlanInMaking {
   const never: NeverDrained[] = []
   const unknown: UnknownNode[] = []
   const waits: WaitingNode[] = []
   const foreseen: DrainPlan['foreseen'][number][] = []
   const needs: WaveNeeds[] = []
   const places = new Map<string, WavePlace>()
-  for (const snapshot of snapshots) {
-    const { nodeName: node } = snapshot.request
+  let first: { readonly intent: RequestView['intent']; readonly nowMs: number } | undefined
+
+  function add(snapshot: DisruptionSnapshot): void {
+    const { nodeName: node, intent } = snapshot.request
+    first ??= { intent, nowMs: snapshot.nowMs }
     const isBegun = hasBegun(snapshot)
     const reasons = isBegun ? [] : findLastingObstacles(snapshot, isByStorage)
     if (reasons.length > 0) {
       never.push({ node, why: reasons.map(({ why }) => why).join(' '), reasons })
-      continue
+      return
     }
     const unread = isBegun ? undefined : unreadOn?.(node)
     if (unread !== undefined) {
       unknown.push({ node, ...unread })
-      continue
+      return
     }
     const blocked = isBegun ? [] : waitsOf(snapshot)
     waits.push(...blocked)
     const wedges = [
       ...findForeseenWedges(snapshot, isByStorage),
-      ...(isBegun ? [] : (moves?.placelessOn(node, snapshot.request.intent) ?? [])),
+      ...(isBegun ? [] : (moves?.placelessOn(node, intent) ?? [])),
     ]
     foreseen.push(...wedges.map((each) => ({ node, ...each })))
     places.set(node, isBegun ? 'begun' : blocked.length > 0 ? 'waits' : 'ready')
     const { claims, leaves } = waveNeedsOf(snapshot, { isByStorage, asked })
-    const own = [
-      ...claims,
-      ...(by === undefined ? [] : [partClaim(by.label, by.valueOf(node))]),
-      ...(moves?.mayTakeCopies(node) === true && !claims.some(({ key }) => key === moves.key)
-        ? [{ key: moves.key, scope: node }]
-        : []),
-    ]
+    const own = by === undefined ? claims : [...claims, partClaim(by.label, by.valueOf(node))]
     needs.push({ node, claims: own, leaves })
   }
-  const { waves, lowerBound } = planWaves(needs, (node) => places.get(node) ?? 'ready')
-  const estimate = estimateDrain(waves, {
-    past,
-    intent: snapshots[0]?.request.intent ?? 'Reboot',
-    waitSecondsOf: knownWaits(waits, snapshots[0]?.nowMs ?? 0),
-  })
-  return {
-    waves,
-    lowerBound,
-    never,
-    unknown,
-    estimateSeconds: estimate.seconds ?? null,
-    estimateRestsOn: estimate.restsOn,
-    waits,
-    foreseen,
+
+  function finish(): DrainPlan {
+    const { waves, lowerBound } = planWaves(needs, (node) => places.get(node) ?? 'ready')
+    const estimate = estimateDrain(waves, {
+      past,
+      intent: first?.intent ?? 'Reboot',
+      waitSecondsOf: knownWaits(waits, first?.nowMs ?? 0),
+    })
+    return {
+      waves,
+      lowerBound,
+      never,
+      unknown,
+      estimateSeconds: estimate.seconds ?? null,
+      estimateRestsOn: estimate.restsOn,
+      waits,
+      foreseen,
+    }
   }
+
+  return { add, finish }
 }
 
 function hasBegun({ request: { record } }: DisruptionSnapshot): boolean {

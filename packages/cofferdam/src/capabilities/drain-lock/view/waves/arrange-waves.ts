@@ -45,17 +45,6 @@ export function arrangeWaves(problem: WaveProblem): ArrangedWaves {
 /** The order that was given, and orders in which what needs most comes first; what shares a scope stays together. */
 function* ordersOf(problem: WaveProblem): Generator<readonly number[]> {
   const { uses, capacities, scopes } = problem
-  const demand = new Float64Array(capacities.length)
-  for (const each of uses)
-    for (const { resource, size } of each)
-      demand[resource] = (demand[resource] ?? 0) + size / (capacities[resource] as number)
-  const shares = (weigh: (use: Use, share: number) => number) =>
-    uses.map((each) => each.map((use) => weigh(use, use.size / (capacities[use.resource] as number))))
-  const bySum = shares(({ resource }, share) => share * (demand[resource] as number)).map((all) =>
-    all.reduce((sum, one) => sum + one, 0),
-  )
-  const byMost = shares(({ resource }, share) => share * (demand[resource] as number)).map((all) => Math.max(0, ...all))
-  const byCount = shares((_, share) => share).map((all) => all.reduce((sum, one) => sum + one, 0))
   const groupOf = scopes.map((own) => own.map(({ scope }) => scope).join(' '))
   const groups = [...groupedBy(allOf(problem), (item) => groupOf[item] as string)].map(([name, items]) => ({
     // What is bound to no scope fills the gaps that the others leave.
@@ -67,6 +56,17 @@ function* ordersOf(problem: WaveProblem): Generator<readonly number[]> {
     .toSorted((a, b) => Number(b.isBound) - Number(a.isBound) || b.bound - a.bound)
     .map(({ items }) => items)
   yield inOrder.flat()
+  const demand = new Float64Array(capacities.length)
+  for (const each of uses)
+    for (const { resource, size } of each)
+      demand[resource] = (demand[resource] ?? 0) + size / (capacities[resource] as number)
+  const shares = (weigh: (use: Use, share: number) => number) =>
+    uses.map((each) => each.map((use) => weigh(use, use.size / (capacities[use.resource] as number))))
+  const bySum = shares(({ resource }, share) => share * (demand[resource] as number)).map((all) =>
+    all.reduce((sum, one) => sum + one, 0),
+  )
+  const byMost = shares(({ resource }, share) => share * (demand[resource] as number)).map((all) => Math.max(0, ...all))
+  const byCount = shares((_, share) => share).map((all) => all.reduce((sum, one) => sum + one, 0))
   for (const weights of [bySum, byMost, byCount]) {
     const heaviest = (items: readonly number[]) =>
       items.toSorted((a, b) => (weights[b] as number) - (weights[a] as number))

@@ -1,4 +1,4 @@
-import type { Use, WaveProblem } from './wave-problem.ts'
+import type { ScopeOfKey, Use, WaveProblem } from './wave-problem.ts'
 
 /**
  * How many waves these items need at least, however they are arranged.
@@ -82,34 +82,62 @@ function packingBound(sizes: readonly number[], capacity: number): number {
 
 /** A large set of items of which no two go together, found by taking those first that go with the fewest. */
 function cliqueBound(problem: WaveProblem, items: readonly number[]): number {
-  const against = new Map(
-    items.map((item) => [item, items.filter((other) => other !== item && !doFit(problem, item, other))]),
-  )
-  const byDegree = items.toSorted((a, b) => (against.get(b)?.length ?? 0) - (against.get(a)?.length ?? 0))
+  const against = conflictsOf(problem, items)
+  if (against.size === 0) return 1
+  const byDegree = items.toSorted((a, b) => (against.get(b)?.size ?? 0) - (against.get(a)?.size ?? 0))
   let most = 1
   for (const first of byDegree.slice(0, 12)) {
     const clique = [first]
-    let candidates = byDegree.filter((item) => against.get(first)?.includes(item))
+    let candidates = byDegree.filter((item) => against.get(first)?.has(item))
     while (candidates.length > 0) {
       const [next] = candidates as [number]
       clique.push(next)
-      const neighbours = new Set(against.get(next))
-      candidates = candidates.filter((item) => neighbours.has(item))
+      candidates = candidates.filter((item) => against.get(next)?.has(item))
     }
     most = Math.max(most, clique.length)
   }
   return most
 }
 
-function doFit({ uses, capacities, scopes }: WaveProblem, a: number, b: number): boolean {
-  for (const mine of scopes[a] ?? []) {
-    for (const theirs of scopes[b] ?? []) if (mine.key === theirs.key && mine.scope !== theirs.scope) return false
+/** For every item that cannot go with all others, those that it cannot go with. Only items that need the same are compared. */
+function conflictsOf(
+  { uses, capacities, scopes }: WaveProblem,
+  items: readonly number[],
+): ReadonlyMap<number, ReadonlySet<number>> {
+  const against = new Map<number, Set<number>>()
+  const part = (a: number, b: number) => {
+    const others = against.get(a)
+    if (others === undefined) against.set(a, new Set([b]))
+    else others.add(b)
   }
-  for (const mine of uses[a] ?? []) {
-    for (const theirs of uses[b] ?? []) {
-      if (mine.resource === theirs.resource && mine.size + theirs.size > (capacities[mine.resource] as number))
-        return false
+  const compare = <T>(needsOf: (item: number) => readonly T[], keyOf: (need: T) => number, areApart: Apart<T>) => {
+    const before = new Map<number, { readonly item: number; readonly need: T }[]>()
+    for (const item of items) {
+      for (const need of needsOf(item)) {
+        const sharing = before.get(keyOf(need))
+        if (sharing === undefined) before.set(keyOf(need), [{ item, need }])
+        else {
+          for (const other of sharing) {
+            if (other.item === item || !areApart(need, other.need)) continue
+            part(item, other.item)
+            part(other.item, item)
+          }
+          sharing.push({ item, need })
+        }
+      }
     }
   }
-  return true
+  compare<ScopeOfKey>(
+    (item) => scopes[item] ?? [],
+    ({ key }) => key,
+    (a, b) => a.scope !== b.scope,
+  )
+  compare<Use>(
+    (item) => uses[item] ?? [],
+    ({ resource }) => resource,
+    (a, b) => a.size + b.size > (capacities[a.resource] as number),
+  )
+  return against
 }
+
+type Apart<T> = (a: T, b: T) => boolean

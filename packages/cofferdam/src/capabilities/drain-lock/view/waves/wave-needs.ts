@@ -33,11 +33,12 @@ export interface WaveSurroundings {
 
 export function waveNeedsOf(snapshot: DisruptionSnapshot, { isByStorage, asked }: WaveSurroundings): WaveNeeds {
   const { request, node, storage, budgets, limits, ledger } = snapshot
-  const { locks, leaves } = podPlanOf(snapshot)
-  const left = budgets.flatMap((budget): LeavingPods[] => {
-    const pods = leaves.filter((pod) => isLeftBy(pod, budget)).length
-    return pods === 0 || isByStorage(budget) ? [] : [{ key: budgetKey(budget), pods, room: roomOf(budget) }]
-  })
+  const { locks, leavesOf } = podPlanOf(snapshot)
+  const left: LeavingPods[] = []
+  for (const budget of budgets) {
+    const pods = countOrdinary(leavesOf.get(budget.uid))
+    if (pods > 0 && !isByStorage(budget)) left.push({ key: budgetKey(budget), pods, room: roomOf(budget) })
+  }
   const places = (limits.known ? limits.value : []).map((facts) => {
     const unasked = ledger.known ? awayUnasked(facts, ledger.value) : facts.away
     return { key: facts.key, scope: '', most: facts.most - unasked.filter(({ name }) => !asked.has(name)).length }
@@ -49,8 +50,11 @@ export function waveNeedsOf(snapshot: DisruptionSnapshot, { isByStorage, asked }
   }
 }
 
-function isLeftBy({ kind, budgetUids }: PodFacts, { uid }: BudgetFacts): boolean {
-  return kind === 'ordinary' && budgetUids.includes(uid)
+/** Of one budget, how many evictions it has to allow. */
+export function countOrdinary(pods: readonly PodFacts[] = []): number {
+  let count = 0
+  for (const { kind } of pods) if (kind === 'ordinary') count += 1
+  return count
 }
 
 /** What is not counted yet may have room for one; the eviction API decides then. */

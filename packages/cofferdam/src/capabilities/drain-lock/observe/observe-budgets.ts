@@ -1,0 +1,148 @@
+import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { type AppLockPolicy, type AppLockQuestion, judgeAppLocks } from '../../../ledger/rules/app-lock.ts'
+import type { AppLockRecord } from '../../../ledger/rules/app-lock-record.ts'
+import { budgetKey } from '../../../ledger/rules/keys.ts'
+import { holdAnnotation, parseBudgetHold } from '../domain/budget-hold.ts'
+import type { DisruptionWarning } from '../domain/decision.ts'
+import type { BudgetFacts, RequestView } from '../domain/snapshot.ts'
+import { byName, coveringBudgets } from './covering-budgets.ts'
+import { type HoldableBudget, type HostedPod, parseHoldableBudget } from './objects.ts'
+
+export interface ObserveBudgetsPorts {
+  readonly api: Pick<KubeApi, 'list'>
+  readonly clock: Pick<Clock, 'now'>
+  readonly views: {
+    /** Indexed by `namespace`. */
+    readonly budgets: WatchView<HoldableBudget>
+  }
+  readonly appLocks: AppLockPolicy
+}
+
+export interface SeenBudget {
+  readonly facts: BudgetFacts
+  /** Annotations that cannot be used. */
+  readonly faults: readonly DisruptionWarning[]
+}
+
+export interface SeenBudgets {
+  /** In the order of their names. */
+  readonly budgets: readonly SeenBudget[]
+  /** Uids of those that cover each of the pods, in the order of these. */
+  readonly uidsOf: readonly (readonly string[])[]
+}
+
+/** The budgets that cover the pods, and those on record; with `isFresh`, as the server has them wherever a lock is at stake. */
+export async function observeBudgets(
+  ports: ObserveBudgetsPorts,
+  hosted: readonly HostedPod[],
+  about: {
+    readonly request: RequestView
+    readonly isFresh: boolean
+    readonly records: readonly AppLockRecord[]
+    readonly signal: AbortSignal
+  },
+): Promise<SeenBudgets> {
+  const { lockedBudgets } = about.request.record
+  const lists = about.isFresh ? await listAtStake(ports, hosted, about) : new Map<string, readonly HoldableBudget[]>()
+  const budgetsOf = (namespace: string) => {
+    const list = lists.get(namespace) ?? ports.views.budgets.byIndex('namespace', namespace)
+    lists.set(namespace, list)
+    return list
+  }
+  const seen = new Set<HoldableBudget>()
+  const uidsOf = hosted.map((pod) => {
+    const covering = coveringBudgets(pod, budgetsOf(pod.namespace))
+    if (covering.length === 0) return none
+    for (const budget of covering) seen.add(budget)
+    return covering.map(({ uid }) => uid)
+  })
+  for (const { namespace, name } of lockedBudgets) {
+    for (const budget of budgetsOf(namespace)) if (budget.name === name) seen.add(budget)
+  }
+  const question = { records: about.records, policy: ports.appLocks, nowMs: ports.clock.now() }
+  const budgets = [...seen].sort(byName).map((budget) => {
+    const { namespace } = budget
+    return seenOf(judgedOf(namespace, budgetsOf(namespace), question), budget)
+  })
+  return { budgets, uidsOf }
+}
+
+const none: readonly string[] = []
+
+/** The budgets of all namespaces in which one is locked or about to be. */
+async function listAtStake(
+  { api }: ObserveBudgetsPorts,
+  hosted: readonly HostedPod[],
+  { request, signal }: { readonly request: RequestView; readonly signal: AbortSignal },
+): Promise<Map<string, readonly HoldableBudget[]>> {
+  const namespaces = new Set(request.record.lockedBudgets.map(({ namespace }) => namespace))
+  for (const { namespace, wantsToStay } of hosted) if (wantsToStay) namespaces.add(namespace)
+  const lists = [...namespaces].map(async (namespace): Promise<[string, readonly HoldableBudget[]]> => {
+    const { items } = await api.list(podDisruptionBudgets, { namespace, signal })
+    return [namespace, items.map(parseHoldableBudget)]
+  })
+  return new Map(await Promise.all(lists))
+}
+
+type LockQuestion = Omit<AppLockQuestion, 'namespace' | 'budgets'>
+
+/** What is seen of the budgets of one namespace at one time. Limits and quota of locks are those of a namespace, so all are judged together. */
+interface JudgedBudgets {
+  readonly of: LockQuestion
+  readonly locks: ReturnType<typeof judgeAppLocks>
+  readonly seen: Map<HoldableBudget, SeenBudget>
+}
+
+/** What was seen last of a list of budgets: asked about many nodes at one time, it is the same. */
+const judgedLast = new WeakMap<object, JudgedBudgets>()
+
+function judgedOf(namespace: string, budgets: readonly HoldableBudget[], question: LockQuestion): JudgedBudgets {
+  const last = judgedLast.get(budgets)
+  const { records, policy, nowMs } = question
+  if (last?.of.records === records && last.of.policy === policy && last.of.nowMs === nowMs) return last
+  const judged = { of: question, locks: judgeAppLocks({ ...question, namespace, budgets }), seen: new Map() }
+  judgedLast.set(budgets, judged)
+  return judged
+}
+
+function seenOf({ locks, seen }: JudgedBudgets, budget: HoldableBudget): SeenBudget {
+  const before = seen.get(budget)
+  if (before !== undefined) return before
+  const { lock, problem } = locks.get(budget.name) ?? {}
+  const facts = budgetFacts(budget, lock)
+  const now = { facts, faults: budgetFaults(budget, problem) }
+  seen.set(budget, now)
+  return now
+}
+
+function budgetFaults(
+  { namespace, name, annotations }: HoldableBudget,
+  lockProblem: string | undefined,
+): DisruptionWarning[] {
+  const problems = [lockProblem, parseBudgetHold(annotations[holdAnnotation]).problem]
+  return problems.flatMap((says) => (says === undefined ? [] : { object: budgetKey({ namespace, name }), says }))
+}
+
+function budgetFacts(budget: HoldableBudget, appLock: BudgetFacts['appLock']): BudgetFacts {
+  const { namespace, name, uid, resourceVersion, isCounted, disruptionsAllowed } = budget
+  const { currentHealthy, desiredHealthy, expectedPods, disruptedUntilMs, hold, followers, isQuorum } = budget
+  const facts = {
+    namespace,
+    name,
+    uid,
+    resourceVersion,
+    isCounted,
+    disruptionsAllowed,
+    currentHealthy,
+    desiredHealthy,
+    expectedPods,
+    disruptedUntilMs,
+    hold,
+    appLock,
+  }
+  if (followers === undefined && isQuorum === undefined) return facts
+  return { ...facts, ...(followers && { followers }), ...(isQuorum && { isQuorum }) }
+}
