@@ -1,6 +1,10 @@
 import type { Condition } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { describe, expect, it } from 'vitest'
 import { managedLabels } from '../capabilities/ceph-drain/domain/budget-mark.ts'
+import type { DisruptionAnswer } from '../capabilities/drain-lock/view/explain-disruption.ts'
+import type { HoldView } from '../capabilities/drain-lock/view/hold-view.ts'
+import { emptyLedger } from '../ledger/rules/ledger.ts'
+import { known } from '../shared/observed.ts'
 import { explainNode } from './explain-node.ts'
 import type { NodeExplanation, NodeState } from './explanation.ts'
 import type { NodeSnapshot } from './snapshot.ts'
@@ -42,6 +46,31 @@ const monBeside = (mayDrain: boolean): Partial<NodeSnapshot> => ({
       ],
     }),
   ],
+})
+
+const asksToStay = { metadata: { annotations: { 'cofferdam.io/skip-drain': 'true' } } }
+
+/** Requests under way, of which only what they leave on their node matters here. */
+const holdsWith = (disruptions: readonly Pick<DisruptionAnswer, 'node' | 'stays'>[]): HoldView => ({
+  nowMs: Date.parse(now),
+  ledger: known(emptyLedger),
+  appLocks: new Map(),
+  disruptions: disruptions.map((each) => ({
+    request: `reboot-${each.node}`,
+    intent: 'Reboot',
+    phase: 'Drained',
+    explanation: '',
+    isBlocked: false,
+    blockedBy: [],
+    warnings: [],
+    evicted: [],
+    locked: [],
+    hasFallenBack: false,
+    isCancelled: false,
+    ...each,
+  })),
+  leftByRequest: [],
+  hasGuard: undefined,
 })
 
 const cases: Record<string, { given: NodeSnapshot; then: ReturnType<typeof told> }> = {
@@ -121,7 +150,7 @@ const cases: Record<string, { given: NodeSnapshot; then: ReturnType<typeof told>
   'a node that is only cordoned, with a pod that asks to stay, is not called drained: its budget is held by nobody': {
     given: seen({
       node: node('worker-a1', { spec: { unschedulable: true } }),
-      pods: [pod('orders-0', { metadata: { annotations: { 'cofferdam.io/skip-drain': 'true' } } })],
+      pods: [pod('orders-0', asksToStay)],
     }),
     then: {
       mayGo: true,
@@ -129,6 +158,54 @@ const cases: Record<string, { given: NodeSnapshot; then: ReturnType<typeof told>
         'It is cordoned and not drained: pods that ask to stay run on it, and no request holds their budgets yet.',
       pods: { 'shop/orders-0': 'stays' },
       blockers: [],
+    },
+  },
+  'a node with a pod that asks to stay is blocked while the budget of that pod allows nothing: called free, a reboot would take down a second pod of it':
+    {
+      given: seen({
+        pods: [pod('web-1'), pod('search-0', asksToStay)],
+        budgets: [budget('web'), budget('search', none)],
+      }),
+      then: {
+        mayGo: false,
+        summary: 'It may not be drained now.',
+        pods: { 'shop/web-1': 'goes', 'shop/search-0': 'stays' },
+        blockers: ['pdb/shop/search BudgetExhausted: pod/shop/search-0'],
+      },
+    },
+  'a node that holds nothing but such a pod is blocked, too, and not called empty': {
+    given: seen({ pods: [pod('search-0', asksToStay)], budgets: [budget('search', none)] }),
+    then: {
+      mayGo: false,
+      summary: 'It may not be drained now.',
+      pods: { 'shop/search-0': 'stays' },
+      blockers: ['pdb/shop/search BudgetExhausted: pod/shop/search-0'],
+    },
+  },
+  'a pod that a request leaves on the node is counted as gone by its budget for that very node, and does not hold it': {
+    given: seen({
+      pods: [pod('search-0', asksToStay)],
+      budgets: [budget('search', none)],
+      holds: holdsWith([{ node: 'worker-a1', stays: ['shop/search-0'] }]),
+    }),
+    then: {
+      mayGo: true,
+      summary: 'It holds nothing to evict.',
+      pods: { 'shop/search-0': 'stays' },
+      blockers: [],
+    },
+  },
+  'the request of another node lends it nothing': {
+    given: seen({
+      pods: [pod('search-0', asksToStay)],
+      budgets: [budget('search', none)],
+      holds: holdsWith([{ node: 'worker-b1', stays: ['shop/search-1'] }]),
+    }),
+    then: {
+      mayGo: false,
+      summary: 'It may not be drained now.',
+      pods: { 'shop/search-0': 'stays' },
+      blockers: ['pdb/shop/search BudgetExhausted: pod/shop/search-0'],
     },
   },
   'a silent node is blocked by itself: nobody there would end its pods': {

@@ -43,7 +43,12 @@ export function explainNode(snapshot: NodeSnapshot): NodeExplanation {
     now: snapshot.now,
   })
   const leavers = pods.filter(({ verdict }) => verdict !== 'stays')
-  const fromPods = judged.flatMap(({ blockers: each }) => each)
+  const disruptions = (snapshot.holds?.disruptions ?? []).filter((each) => each.node === name)
+  const left = new Set(disruptions.flatMap(({ stays }) => stays))
+  const fromPods = judged.flatMap(({ answer: { pod }, blockers: each, staysAfter }) =>
+    // What a request leaves here its budget counts as gone already.
+    left.has(pod) ? each : [...each, ...staysAfter],
+  )
   const fromBudgets = new Set(fromPods.map(({ holder }) => holder))
   const fromStorage = storage
     .map((view) => storageBlocker(view, { nodeName: name, podsOnNode }))
@@ -60,7 +65,7 @@ export function explainNode(snapshot: NodeSnapshot): NodeExplanation {
     mayGo: blockers.length === 0,
     summary: summaryOf(pods, blockers, state),
     blockers,
-    disruptions: (snapshot.holds?.disruptions ?? []).filter((each) => each.node === name),
+    disruptions,
     holds: holdsOf(snapshot, pods),
     node: state,
     pods,
@@ -133,7 +138,7 @@ function notReady(name: string, state: NodeState, leavers: readonly PodAnswer[])
 function summaryOf(pods: readonly PodAnswer[], blockers: readonly Blocker[], state: NodeState): string {
   const count = (...verdicts: PodVerdict[]) => pods.filter(({ verdict }) => verdicts.includes(verdict)).length
   const leavers = count('waits', 'in-turn', 'goes', 'leaving')
-  if (leavers === 0) {
+  if (leavers === 0 && blockers.length === 0) {
     if (state.drain === drained) return 'It is drained: nothing is left to evict.'
     return state.isCordoned
       ? 'It is cordoned and not drained: pods that ask to stay run on it, and no request holds their budgets yet.'

@@ -14,7 +14,12 @@ export interface RequestExplanation extends Explanation {
 }
 
 /** What others hold, so that breaking glass helps. */
-const locks: readonly string[] = ['AppLocked', 'EarlierRequest', 'HeldByRequest'] satisfies readonly Reason[]
+const locks: readonly string[] = [
+  'AppLocked',
+  'EarlierRequest',
+  'HeldByRequest',
+  'NodeTakesCopies',
+] satisfies readonly Reason[]
 
 /** How far a request has come, what it holds, and what stands in its way. */
 export function explainRequest(request: NodeDisruption, holds: HoldView): RequestExplanation {

@@ -18,6 +18,8 @@ import { authorOf, type BudgetJudgement, blockersOf } from './judge-budget.ts'
 export interface PodJudgement {
   readonly answer: PodAnswer
   readonly blockers: readonly Blocker[]
+  /** Of a pod that asks to stay: what keeps its budget from counting it as gone. No drain ends before that has ended. */
+  readonly staysAfter: readonly Blocker[]
   /** The budget that one disruption is taken from when it goes. */
   readonly takesFrom: PodDisruptionBudget | undefined
 }
@@ -52,11 +54,16 @@ export function judgePod(
   const free = (verdict: PodVerdict, reason: Reason, explanation: string): PodJudgement => ({
     answer: answer(verdict, reason, explanation),
     blockers: [],
+    staysAfter: [],
     takesFrom: undefined,
   })
+  const waiting = (blockers: readonly Blocker[]) => blockers.map((each) => ({ ...each, waiting: [`pod/${name}`] }))
 
   const stay = whyItStays(pod, stayAnswer)
-  if (stay !== undefined) return free('stays', 'PodStays', stay)
+  if (stay !== undefined) {
+    const staysAfter = parsePodOnNode(pod).mustLeave ? budgets.flatMap((each) => blockersOf(cluster.judge(each))) : []
+    return { ...free('stays', 'PodStays', stay), staysAfter: waiting(staysAfter) }
+  }
   if (pod.metadata.deletionTimestamp !== undefined) return free('leaving', 'PodIsLeaving', leavingText(pod))
   if (isOutsideBudgets(pod)) return free('goes', 'PodNotCounted', 'it has not started, so no budget applies')
   const held = budgets
@@ -66,7 +73,8 @@ export function judgePod(
     const says = `budget ${held.name}: ${held.answer.explanation}`
     return {
       answer: { ...answer('waits', 'HeldByRequest', says), reason: held.answer.reason },
-      blockers: [{ ...held.blocker, waiting: [`pod/${name}`] }],
+      blockers: waiting([held.blocker]),
+      staysAfter: [],
       takesFrom: undefined,
     }
   }
@@ -84,7 +92,7 @@ export function judgePod(
   }
   if (second !== undefined && (!isLonghorns || cluster.judge(budget).blocker === undefined)) {
     const blocker = overlap(budgets, name)
-    return { answer: answer('waits', 'BudgetOverlap', blocker.explanation), blockers: [blocker], takesFrom: undefined }
+    return { ...free('waits', 'BudgetOverlap', blocker.explanation), blockers: [blocker] }
   }
   const isUnready = conditionOf(pod, 'Ready')?.status !== 'True' && mayEvictUnready(budget)
   const judged = cluster.judge(budget)
@@ -93,6 +101,7 @@ export function judgePod(
     return {
       answer: { ...answer('waits', 'OtherDomainDown', elsewhere.explanation), reason: elsewhere.reason },
       blockers: [elsewhere],
+      staysAfter: [],
       takesFrom: undefined,
     }
   }
@@ -103,7 +112,8 @@ export function judgePod(
   const verdict = judged.blocker === undefined ? 'goes' : 'waits'
   return {
     answer: { ...answer(verdict, 'BudgetAllows', says), reason: judged.answer.reason },
-    blockers: blockersOf(judged).map((blocker) => ({ ...blocker, waiting: [`pod/${name}`] })),
+    blockers: waiting(blockersOf(judged)),
+    staysAfter: [],
     takesFrom: judged.blocker === undefined ? budget : undefined,
   }
 }

@@ -35,5 +35,10 @@ export function judgePods(asked: readonly Pod[], snapshot: GuardSnapshot): PodJu
 /** What says that it goes counts for nothing while something that may hold it could not be read. */
 function heldBy(blocker: Blocker, { answer }: PodJudgement): PodJudgement {
   const { reason, explanation } = blocker
-  return { answer: { ...answer, verdict: 'waits', reason, explanation }, blockers: [blocker], takesFrom: undefined }
+  return {
+    answer: { ...answer, verdict: 'waits', reason, explanation },
+    blockers: [blocker],
+    staysAfter: [],
+    takesFrom: undefined,
+  }
 }
