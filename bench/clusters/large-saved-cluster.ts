@@ -109,7 +109,7 @@ export function largeSavedCluster(random: Random): SavedCluster {
           apiVersion: 'coordination.k8s.io/v1',
           kind: 'Lease',
           metadata: operatorAccount,
-          spec: { holderIdentity: 'op-1', leaseDurationSeconds: 15, renewTime: takenAt },
+          spec: { holderIdentity: 'op-1', leaseDurationSeconds: 15, renewTime: takenAt.replace('Z', '.000000Z') },
         } as KubeObject,
       ],
     ],

@@ -11,11 +11,7 @@ import { limitsSeen, parseCountedNode } from '../../capabilities/drain-lock/obse
 import { parseHoldableBudget } from '../../capabilities/drain-lock/observe/objects.ts'
 import { observeDisruption } from '../../capabilities/drain-lock/observe/observe.ts'
 import { createLeavingDecider } from '../../capabilities/longhorn-drain/domain/decide-leaving.ts'
-import {
-  hasLonghornData,
-  longhornStorageFacts,
-  unknownLonghornStorage,
-} from '../../capabilities/longhorn-drain/domain/storage-facts.ts'
+import { indexLonghornStorage, unknownLonghornStorage } from '../../capabilities/longhorn-drain/domain/storage-facts.ts'
 import type { LonghornView } from '../../capabilities/longhorn-drain/view/longhorn-view.ts'
 import { createLedgerStore } from '../../ledger/store/ledger-store.ts'
 import { noteDefaults, observeSettings } from '../../ledger/store/observe-settings.ts'
@@ -98,6 +94,6 @@ function longhornFacts(longhorn: LonghornView | undefined, node: string): Storag
   if (longhorn === undefined) return []
   const { snapshot, unknownWhy } = longhorn
   if (unknownWhy !== undefined) return [unknownLonghornStorage(node, unknownWhy)]
-  if (!hasLonghornData(snapshot, node)) return []
-  return [longhornStorageFacts({ snapshot, node, heldSinceMs: undefined, decide: createLeavingDecider() })]
+  const facts = indexLonghornStorage(snapshot, createLeavingDecider())(node)
+  return facts === undefined ? [] : [facts]
 }

@@ -77,11 +77,12 @@ describe('a plan by a user who may not read everything', () => {
       waves: ['node-2', 'node-3', 'node-4'],
       unknown: ['node-1 cephclusters.ceph.rook.io'],
     },
-    'leaves out nodes with instance managers where Longhorn is unread, so that no last copy is taken for none': {
-      unread: 'longhorn.io',
-      waves: ['node-1', 'node-3', 'node-4'],
-      unknown: ['node-2 nodes.longhorn.io'],
-    },
+    'leaves out all nodes where Longhorn is there and unread: a node whose instance manager is gone has its last copy still':
+      {
+        unread: 'longhorn.io',
+        waves: [],
+        unknown: [1, 2, 3, 4].map((at) => `node-${at} nodes.longhorn.io`),
+      },
     'leaves out all nodes where the ledger is unread, since another drain may hold what they need': {
       unread: 'disruptionledgers',
       waves: [],
@@ -118,10 +119,9 @@ describe('a plan by a user who may not read everything', () => {
       out.split('\n').filter((line) => /nodes |wave 1|not readable|node-2|nodes\.longhorn/.test(line)),
     ).toMatchInlineSnapshot(`
       [
-        "4 nodes  1 wave (no plan has fewer), 1 cannot be judged",
-        "wave 1  █  node-1, node-3, node-4",
+        "4 nodes  none is known to go, 4 cannot be judged",
         "not readable with these rights: these nodes are in no wave",
-        "  node-2",
+        "  node-1, node-2, node-3, node-4",
         "    nodes.longhorn.io: it is not known whether Longhorn needs its node: nodes.longhorn.io is",
         "  nodes.longhorn.io: nodes.longhorn.io is forbidden: User "planner" cannot list resource "nodes" in",
       ]

@@ -1,9 +1,9 @@
 import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { Option } from 'commander'
 import { pastDrainsOf } from '../../capabilities/drain-lock/view/estimate-drain.ts'
-import { planDrain } from '../../capabilities/drain-lock/view/plan-drain.ts'
+import { beginDrainPlan } from '../../capabilities/drain-lock/view/plan-drain.ts'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
-import { observeDrains } from '../../observe/observe-drains.ts'
+import { viewDrains } from '../../observe/observe-drains.ts'
 import { openReader } from '../../observe/reader.ts'
 import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
 import { addNodeFlags, chooseNodes, type NodeFlags, parseNodeNames } from '../choose-nodes.ts'
@@ -131,12 +131,13 @@ export async function planNodes(
   const requests: readonly NodeDisruption[] = [...disruptions.list()]
   const nowMs = clock.now()
   const underWay = new Map(requests.filter(isUnderWay).map((each) => [each.spec.nodeName, each]))
-  const wanted = names.map(
-    (nodeName) => underWay.get(nodeName) ?? asIfMade({ ...asked, nodeName, requester: '', nowMs }),
-  )
-  const observed = await observeDrains(wanted, read)
-  const plan = planDrain({ ...observed, past: pastDrainsOf(requests), ...(by === undefined ? {} : { by }) })
-  return { ...plan, observedAt: timestamp(clock), server, asked, notSeen: [...new Set(read.notSeen)] }
+  const { observe, ...drains } = await viewDrains(read)
+  const past = pastDrainsOf(requests)
+  const plan = beginDrainPlan({ ...drains, asked: new Set(names), past, ...(by === undefined ? {} : { by }) })
+  for (const nodeName of names) {
+    plan.add(await observe(underWay.get(nodeName) ?? asIfMade({ ...asked, nodeName, requester: '', nowMs })))
+  }
+  return { ...plan.finish(), observedAt: timestamp(clock), server, asked, notSeen: [...new Set(read.notSeen)] }
 }
 
 function isUnderWay({ status }: NodeDisruption): boolean {
