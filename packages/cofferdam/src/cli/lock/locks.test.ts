@@ -156,7 +156,10 @@ describe('explain tells who holds what', () => {
     await hold('reboot-node-2', ['node/node-2', 'pdb/default/orders'])
     const { out } = await run('explain', 'node/node-1')
     expect(out).toContain('request   nodedisruption/reboot-node-1, to reboot: Waiting for ')
-    expect(out).toMatch(/\npdb\/default\/orders +in use +op-1 for nodedisruption\/reboot-node-2 /)
+    // Its pod on this node would stay, and its budget counts one of node-2 as gone already.
+    expect(out).toContain('node/node-1  blocked: It may not be drained now.\n')
+    expect(out).toMatch(/\npdb\/default\/orders +HeldByRequest /)
+    expect(out).toContain('\n  held by   op-1 for nodedisruption/reboot-node-2\n')
     expect(out).not.toContain('node/node-2')
   })
 

@@ -43,7 +43,9 @@ export function createSavedApi({ kinds, takenAt }: SavedCluster): KubeApi {
       return found as T
     },
     async list<T extends KubeObject>(type: ResourceType<T>, query: ListQuery = {}): Promise<KubeList<T>> {
-      const items = kindOf(type).items.filter(matcherOf(query))
+      const matches = matcherOf(query)
+      const { items: all } = kindOf(type)
+      const items = matches === undefined ? all : all.filter(matches)
       return { items: items as readonly KubeObject[] as readonly T[], resourceVersion: '1' }
     },
     watch: () => ({ [Symbol.asyncIterator]: () => ({ next: refuse }) }),
@@ -56,7 +58,13 @@ export function createSavedApi({ kinds, takenAt }: SavedCluster): KubeApi {
   }
 }
 
-function matcherOf({ namespace, labelSelector, fieldSelector }: ListQuery): (object: KubeObject) => boolean {
+/** Undefined: everything is asked for. */
+function matcherOf({
+  namespace,
+  labelSelector,
+  fieldSelector,
+}: ListQuery): ((object: KubeObject) => boolean) | undefined {
+  if (namespace === undefined && labelSelector === undefined && fieldSelector === undefined) return undefined
   const selector = labelSelector === undefined ? undefined : parseLabelSelector(labelSelector)
   const fields = (fieldSelector ?? '')
     .split(',')

@@ -131,6 +131,20 @@ describe('what is left out of an object', () => {
     expect((withoutSecrets(object(given)) as { readonly spec: unknown }).spec).toEqual((then as { spec: unknown }).spec)
   })
 
+  it('where a webhook is called: with the path of the guard anybody could pass for the API server', () => {
+    const webhooks = [
+      { name: 'a', clientConfig: { caBundle: 'x', service: { name: 'guard', path: '/word/evictions' } } },
+      { name: 'b', clientConfig: { url: 'https://guard.example/word' } },
+    ]
+    const kind = 'ValidatingWebhookConfiguration'
+    expect(withoutSecrets({ ...object({ webhooks }), kind } as KubeObject)).toMatchObject({
+      webhooks: [
+        { name: 'a', clientConfig: { caBundle: 'x', service: { name: 'guard', path: leftOut } } },
+        { name: 'b', clientConfig: { url: leftOut } },
+      ],
+    })
+  })
+
   it('annotations of others, by value: their names say that they are there', () => {
     const annotations = { 'cofferdam.io/lock': '{}', 'example.com/x': 'y', 'evilcofferdam.io/x': 'y' }
     expect(withoutSecrets(object({ metadata: { name: 'a', annotations } }))).toMatchObject({

@@ -1,8 +1,7 @@
 import type { Lease } from '@cofferdam/kubernetes/api/core.ts'
 import { leases, namespaces } from '@cofferdam/kubernetes/api/resources.ts'
-import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { type Clock, microTimestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 
 /** As an operator that leads: commands then say that somebody is in charge. */
 export async function writeOperatorLease({
@@ -18,7 +17,7 @@ export async function writeOperatorLease({
     apiVersion: 'coordination.k8s.io/v1',
     kind: 'Lease',
     metadata: { namespace, name: 'cofferdam-operator' },
-    spec: { holderIdentity: 'pod-1', leaseDurationSeconds: 3600, renewTime: rfc3339(clock.now()) },
+    spec: { holderIdentity: 'pod-1', leaseDurationSeconds: 3600, renewTime: microTimestamp(clock) },
   }
   await api.create(leases, lease)
 }
