@@ -17,6 +17,7 @@ import type { CephPorts, MonQuorum } from '../ceph/reader/ceph-ports.ts'
 import { CephReader } from '../ceph/reader/ceph-reader.ts'
 import type { buildSafetyIndex } from '../safety/safety-index.ts'
 import { known, type Observed } from '../shared/observed.ts'
+import { intendedWrites } from './intended-writes.ts'
 
 export interface CephWiring {
   /** The way to each Ceph cluster; undefined where none is known, and then nothing of it may go down. */
@@ -36,6 +37,7 @@ export function buildCephPorts({ ceph, parsers, buildIndex, clock, dryRun, log, 
   const names = new WeakMap<CephCommands, string>()
   const quorums = new Map<string, Observed<MonQuorum>>()
   const limits = { timeoutMs: 15_000 }
+  const tellIntention = intendedWrites(log, clock)
   async function counted<T>(
     commands: CephCommands,
     question: CephQuestion['question'],
@@ -80,12 +82,12 @@ export function buildCephPorts({ ceph, parsers, buildIndex, clock, dryRun, log, 
     observeOsdVersions: (commands, signal) => observeOsdVersions(commands, { ...limits, signal }),
     async applyNoout(commands, wanted, signal) {
       if (!dryRun) return applyNoout(commands, wanted, { ...limits, signal })
-      log.info({ ...wanted }, 'dry run: would change noout')
+      tellIntention({ ...wanted }, 'would change noout')
       return { set: [], unset: [], gone: [], failed: [] }
     },
     async applyOsdNoout(commands, wanted, signal) {
       if (!dryRun) return applyOsdNoout(commands, wanted, { ...limits, signal })
-      log.info({ ...wanted }, 'dry run: would change noout of OSDs')
+      tellIntention({ ...wanted }, 'would change noout of OSDs')
       return []
     },
     compilePgPattern,

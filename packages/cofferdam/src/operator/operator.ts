@@ -11,6 +11,7 @@ import { defaultAppLockPolicy } from '../ledger/rules/app-lock.ts'
 import { trustsNone } from '../shared/ceph-trust/named-clusters.ts'
 import { buildControllers } from './build-controllers.ts'
 import { startGuarding } from './guard.ts'
+import { intendedWrites } from './intended-writes.ts'
 import { errorText } from './log.ts'
 import type { OperatorOptions } from './options.ts'
 
@@ -24,8 +25,9 @@ export interface Operator {
 /** Starts the operator: takes the lead, then watches and runs the controllers until it is stopped or loses the lead. */
 export function startOperator(options: OperatorOptions): Operator {
   const { clock, random, log, metrics } = options
+  const tellIntention = intendedWrites(log, clock)
   const api = options.dryRun
-    ? dryRunApi(options.api, (write) => log.info({ ...write }, 'dry run: would write'))
+    ? dryRunApi(options.api, (write) => tellIntention({ ...write }, 'would write'))
     : options.api
   const stopping = new AbortController()
   let running: { readonly controllers: readonly RunningController[]; readonly informers: WatchInformers } | undefined

@@ -4,7 +4,7 @@ import type { ResourceType } from '../api/resource-type.ts'
 import type { KubeApi, WatchEvent } from '../client/kube-api.ts'
 import { linkSignals } from '../client/link-signals.ts'
 import { CofferdamError } from '../errors.ts'
-import { backoffDelayMs } from '../runtime/backoff.ts'
+import { type BackoffPolicy, backoffDelayMs } from '../runtime/backoff.ts'
 import { type Clock, sleep } from '../runtime/clock.ts'
 import type { Random } from '../runtime/random.ts'
 import type { StagedList } from './cached-collection.ts'
@@ -36,6 +36,8 @@ export interface FollowOptions<T extends KubeObject> {
 }
 
 const backoff = { firstMs: 800, longestMs: 30_000 }
+/** A kind that the server does not have comes with an installation, which takes its time too. */
+const absentBackoff = { firstMs: 800, longestMs: 60_000 }
 /** What ended sooner is followed by a pause, whatever it brought: a server that ends all at once is not asked in a hot loop. */
 const shortLifeMs = 1_000
 /** A stream that lived so long was a success, even if nothing happened on it. */
@@ -208,13 +210,14 @@ class CollectionFollower<T extends KubeObject> {
       if (isAboutVersion(error)) this.#needsList = true
       this.#options.onError(error)
     }
-    await this.#pause(error instanceof ApiError ? (error.details?.retryAfterSeconds ?? 0) * 1000 : 0)
+    if (error instanceof ApiError && error.code === 404) await this.#pause(0, absentBackoff)
+    else await this.#pause(error instanceof ApiError ? (error.details?.retryAfterSeconds ?? 0) * 1000 : 0)
   }
 
-  async #pause(atLeastMs: number): Promise<void> {
+  async #pause(atLeastMs: number, policy: BackoffPolicy = backoff): Promise<void> {
     const { clock, signal } = this.#options
     // What the server asks for comes first; chance comes on top, never instead.
-    await sleep(clock, atLeastMs + backoffDelayMs(this.#failures, backoff, this.#random), signal)
+    await sleep(clock, atLeastMs + backoffDelayMs(this.#failures, policy, this.#random), signal)
   }
 
   #selection() {

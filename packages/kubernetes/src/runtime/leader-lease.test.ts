@@ -9,21 +9,28 @@ import { seededRandom } from './random.ts'
 function sharedLease() {
   let version = 0
   let record: LeaseRecord | undefined
+  let reads = 0
   return {
     current: () => record,
+    reads: () => reads,
+    take(holder: string) {
+      version += 1
+      record = { ...(record as LeaseRecord), holder }
+    },
     connect(): LeaseStore & { mode: 'answers' | 'fails' | 'hangs' } {
       const store: LeaseStore & { mode: 'answers' | 'fails' | 'hangs' } = {
         mode: 'answers',
         async read() {
           await answer(store.mode)
+          reads += 1
           return record === undefined ? undefined : { record, version: String(version) }
         },
         async write(next, expected) {
           await answer(store.mode)
-          if ((record === undefined ? undefined : String(version)) !== expected) return false
+          if ((record === undefined ? undefined : String(version)) !== expected) return undefined
           version += 1
           record = next
-          return true
+          return String(version)
         },
       }
       return store
@@ -62,6 +69,24 @@ describe('a leader lease', () => {
     const [a, b] = [candidate('a', clock, lease), candidate('bb', clock, lease)]
     await clock.advance(600_000)
     expect([a.state.leading, b.state.leading, lease.current()?.transitions]).toEqual([true, false, 0])
+  })
+
+  it('is renewed without being read, or every leader would ask the API server twice as often as it must', async () => {
+    const clock = new VirtualClock()
+    const lease = sharedLease()
+    candidate('a', clock, lease)
+    await clock.advance(600_000)
+    expect([lease.reads(), lease.current()?.renewTime]).toEqual([1, timestamp(clock)])
+  })
+
+  it('is read again when somebody else has written it, and the leader stops: two would lead', async () => {
+    const clock = new VirtualClock()
+    const lease = sharedLease()
+    const a = candidate('a', clock, lease)
+    await clock.advance(30_000)
+    lease.take('bb')
+    await clock.advance(2_000)
+    expect([a.state.leading, a.elector.mayAct(), lease.current()?.holder]).toEqual([false, false, 'bb'])
   })
 
   it('goes to the next candidate within one retry when the leader stops in good order', async () => {

@@ -13,9 +13,15 @@ export interface LeaseRecord {
 
 /** A place for one LeaseRecord that is changed by compare-and-swap. */
 export interface LeaseStore {
-  read(signal: AbortSignal): Promise<{ readonly record: LeaseRecord; readonly version: string } | undefined>
-  /** Creates when `version` is undefined. False when somebody else was faster. */
-  write(record: LeaseRecord, version: string | undefined, signal: AbortSignal): Promise<boolean>
+  read(signal: AbortSignal): Promise<KeptLease | undefined>
+  /** Creates when `version` is undefined. Returns the version it has now; undefined when somebody else was faster. */
+  write(record: LeaseRecord, version: string | undefined, signal: AbortSignal): Promise<string | undefined>
+}
+
+interface KeptLease {
+  readonly record: LeaseRecord
+  /** Empty when the store did not say. */
+  readonly version: string
 }
 
 export interface LeaderTiming {
@@ -53,6 +59,8 @@ export class LeaderLease {
   readonly #timing: LeaderTiming
   #seen: { readonly text: string; readonly atMs: number; readonly holder: string } | undefined
   #renewedAtMs = Number.NEGATIVE_INFINITY
+  /** As we wrote it last: while nobody else has written it, it is renewed without being read again. */
+  #kept: KeptLease | undefined
 
   constructor(options: LeaderLeaseOptions) {
     this.#options = options
@@ -111,16 +119,28 @@ export class LeaderLease {
   }
 
   async #tryToHold(signal: AbortSignal): Promise<boolean> {
+    const kept = this.#kept
+    this.#kept = undefined
+    const read = () => this.#options.store.read(signal)
+    const attempt = await this.#attempt(kept === undefined ? read : async () => kept, signal)
+    if (attempt !== 'overtaken' || kept === undefined) return attempt === 'held'
+    return (await this.#attempt(read, signal)) === 'held'
+  }
+
+  async #attempt(
+    find: () => Promise<KeptLease | undefined>,
+    signal: AbortSignal,
+  ): Promise<'held' | 'overtaken' | 'not held'> {
     const { store, identity, clock, timestamp, onError } = this.#options
     const beganMs = clock.now()
     try {
-      const found = await raceAbort(store.read(signal), signal)
+      const found = await raceAbort(find(), signal)
       this.#observe(found?.record)
       const held = found?.record
       const isOurs = held?.holder === identity
       if (held !== undefined && held.holder !== '' && !isOurs && !this.#hasExpired(held)) {
         this.#renewedAtMs = Number.NEGATIVE_INFINITY
-        return false
+        return 'not held'
       }
       const now = timestamp()
       const record: LeaseRecord = {
@@ -130,14 +150,16 @@ export class LeaderLease {
         renewTime: now,
         transitions: held === undefined ? 0 : held.transitions + (isOurs ? 0 : 1),
       }
-      if (!(await raceAbort(store.write(record, found?.version, signal), signal))) return false
+      const version = await raceAbort(store.write(record, found?.version, signal), signal)
+      if (version === undefined) return 'overtaken'
       this.#observe(record)
+      this.#kept = version === '' ? undefined : { record, version }
       // Counted from before the write: the others may have begun to wait from then on.
       this.#renewedAtMs = beganMs
-      return true
+      return 'held'
     } catch (error) {
       if (!signal.aborted) onError?.(error)
-      return false
+      return 'not held'
     }
   }
 
@@ -158,6 +180,7 @@ export class LeaderLease {
   async #giveUp(): Promise<void> {
     const { store, identity, clock, timestamp, onError } = this.#options
     this.#renewedAtMs = Number.NEGATIVE_INFINITY
+    this.#kept = undefined
     const patience = new AbortController()
     const cancel = clock.after(this.#timing.retrySeconds * 1_000, () => patience.abort())
     try {

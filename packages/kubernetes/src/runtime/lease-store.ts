@@ -39,12 +39,14 @@ export function createLeaseStore(api: KubeApi, key: { readonly namespace: string
         },
       }
       try {
-        await (version === undefined ? api.create(leases, lease, { signal }) : api.update(leases, lease, { signal }))
-        return true
+        const { metadata } = await (version === undefined
+          ? api.create(leases, lease, { signal })
+          : api.update(leases, lease, { signal }))
+        return metadata.resourceVersion ?? ''
       } catch (error) {
-        if (hasReason(error, 'Conflict', 'AlreadyExists')) return false
+        if (hasReason(error, 'Conflict', 'AlreadyExists')) return undefined
         // For a create it means that the namespace is missing, and no other candidate will ever be faster.
-        if (hasReason(error, 'NotFound') && version !== undefined) return false
+        if (hasReason(error, 'NotFound') && version !== undefined) return undefined
         throw error
       }
     },
