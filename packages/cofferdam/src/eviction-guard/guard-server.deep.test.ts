@@ -22,26 +22,24 @@ const attacks: Record<string, (port: number) => Promise<Socket>> = {
     await once(socket, 'connect')
     return socket
   },
-  'that are encrypted and never ask': async (port) => {
-    const socket = connect({ host: '127.0.0.1', port, ca })
-    socket.on('error', () => {})
-    await Promise.race([once(socket, 'secureConnect'), once(socket, 'close')])
-    return socket
-  },
+  'that are encrypted and never ask': encrypted,
   'that ask one thing that anybody may ask, and keep the line': async (port) => {
-    const socket = connect({ host: '127.0.0.1', port, ca })
-    socket.on('error', () => {})
-    await Promise.race([once(socket, 'secureConnect'), once(socket, 'close')])
+    const socket = await encrypted(port)
     socket.write('GET /readyz HTTP/1.1\r\nhost: guard\r\n\r\n')
     return socket
   },
   'that begin a review and never end it': async (port) => {
-    const socket = connect({ host: '127.0.0.1', port, ca })
-    socket.on('error', () => {})
-    await Promise.race([once(socket, 'secureConnect'), once(socket, 'close')])
+    const socket = await encrypted(port)
     socket.write('POST /validate/locked/forged HTTP/1.1\r\nhost: guard\r\ncontent-length: 100\r\n\r\n{')
     return socket
   },
+}
+
+async function encrypted(port: number): Promise<Socket> {
+  const socket = connect({ host: '127.0.0.1', port, ca })
+  socket.on('error', () => {})
+  await Promise.race([once(socket, 'secureConnect'), once(socket, 'close')])
+  return socket
 }
 
 async function review(port: number): Promise<number | undefined> {

@@ -59,6 +59,16 @@ const rows: Record<string, Row> = {
     then: { budgets: 'manage', updates: 'plan' },
     problems: [/cofferdam.io\/manage "true" is deprecated: use cofferdam.io\/budgets: manage/],
   },
+  'the former annotation with another word hands nothing over, and is named': {
+    annotations: { 'cofferdam.io/manage': 'yes' },
+    then: { budgets: 'observe', updates: 'plan' },
+    problems: [/cofferdam.io\/manage "yes" is neither "true" nor "false": use cofferdam.io\/budgets: observe/],
+  },
+  'the former annotation that says no is deprecated as well': {
+    annotations: { 'cofferdam.io/manage': 'false' },
+    then: { budgets: 'observe', updates: 'plan' },
+    problems: [/cofferdam.io\/manage "false" is deprecated: use cofferdam.io\/budgets: observe/],
+  },
   'the new annotation wins over the former one': {
     annotations: { 'cofferdam.io/manage': 'true', 'cofferdam.io/budgets': 'observe' },
     then: { budgets: 'observe', updates: 'plan' },

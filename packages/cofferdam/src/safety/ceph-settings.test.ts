@@ -2,7 +2,7 @@ import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { describe, expect, it } from 'vitest'
 import { type CephTrust, trustsAlone } from '../shared/ceph-trust/named-clusters.ts'
 import { defaultSettings, parseCephCluster, parseDisruptionSettings } from './ceph-settings.ts'
-import { domainTypeInUse } from './domain-type.ts'
+import { domainTypeInUse, labelOfBucket } from './domain-type.ts'
 
 const cluster = (disruptionManagement?: unknown, annotations: Record<string, string> = {}): KubeObject =>
   ({
@@ -31,6 +31,35 @@ describe('what a CephCluster says about its budgets', () => {
       failureDomainOverride: 'rack',
       maxDomains: 2,
     })
+  })
+
+  const minutes: Readonly<Record<string, readonly [unknown, number, number]>> = {
+    'one minute is a time': [1, 1, 0],
+    'half a minute is none, and 30 minutes count': [0.5, 30, 1],
+    'less than nothing is none: noout would never be set': [-5, 30, 1],
+    'a number in quotes is none': ['45', 30, 1],
+    'nothing at all is none': [null, 30, 1],
+  }
+  it.each(Object.entries(minutes))('of the time that an OSD may be away: %s', (_, [given, used, warned]) => {
+    const { osdMaintenanceTimeoutMinutes, warnings } = parseDisruptionSettings(
+      cluster({ osdMaintenanceTimeout: given }),
+    )
+    expect([osdMaintenanceTimeoutMinutes, warnings.length]).toEqual([used, warned])
+  })
+
+  it('a cluster without annotations or without a spec has the defaults: it must not stop the others', () => {
+    const bare = { apiVersion: 'ceph.rook.io/v1', kind: 'CephCluster', metadata: { name: 'bare' } }
+    expect([bare, { ...bare, spec: 'nonsense' }].map((each) => parseDisruptionSettings(each as KubeObject))).toEqual([
+      defaultSettings,
+      defaultSettings,
+    ])
+  })
+
+  it('an image for Rook in an annotation is refused in words: whoever may edit a cluster must not choose what the operator runs', () => {
+    const { warnings } = parseDisruptionSettings(cluster({}, { 'cofferdam.io/rook-image': 'evil/rook:1' }))
+    expect(warnings).toEqual([
+      'annotation cofferdam.io/rook-image has no effect: --rook-image of the operator names the image',
+    ])
   })
 
   it('fields without effect are accepted and named', () => {
@@ -114,6 +143,13 @@ describe('who has the budgets', () => {
       "Rook's operator does not run, so no operator updates the budgets of rook-ceph/my-cluster; they stay as they are until it is back, or until they are handed over with cofferdam adopt cephcluster/rook-ceph/my-cluster",
     ])
     expect(warningsOf(cluster({}, { 'cofferdam.io/budgets': 'manage' }), false)).toEqual([])
+    expect(warningsOf(cluster({}), false), 'budgets that Rook never managed do not miss it').toEqual([])
+    expect(
+      parseCephCluster(cluster(on, optOut), { trust: alone, rookRuns: false }).settings.warnings.filter((text) =>
+        text.startsWith("Rook's operator"),
+      ),
+      'where Cofferdam is alone no Rook is missed',
+    ).toEqual([])
   })
 })
 
@@ -128,5 +164,10 @@ describe('the type of failure domain', () => {
     expect(domainTypeInUse(undefined, ['shelf', 'osd'])).toBe('host')
     expect(domainTypeInUse(undefined, undefined)).toBe('host')
     expect(domainTypeInUse('rack', ['host'])).toBe('rack')
+    expect(domainTypeInUse(undefined, 'zone')).toBe('zone')
+  })
+
+  it('names its buckets as labels do, where no point may stand', () => {
+    expect(labelOfBucket('zone.eu.1')).toBe('zone-eu-1')
   })
 })

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { CrushBucket } from './ceph-map.ts'
 import { domainOfOsd, domainsOf, failureDomainTypeOf } from './failure-domain.ts'
+import { mapProblems } from './map-problems.ts'
 import { exampleMap } from './testing/example-map.ts'
 
 const ruleIds: Record<string, number> = { osd: 0, host: 1, rack: 2, zone: 3, region: 4, shelf: 5 }
@@ -51,6 +52,20 @@ describe('the failure domain type of a cluster', () => {
       ],
     },
   }
+  it('a rule that names no type is reported as such', () => {
+    const map = exampleMap({ crush: { rules: [{ id: 0, name: 'empty', failureDomain: '', root: 'default' }] } })
+    expect(mapProblems({ ...map, repeatedOsds: [4] })).toEqual([
+      {
+        object: 'osd/4',
+        problem: 'ceph osd dump lists it several times; it counts once, and as down if one of the entries says so',
+      },
+      {
+        object: 'pool/rbd',
+        problem: 'its CRUSH rule empty spreads over no type, which the CRUSH map does not have',
+      },
+    ])
+  })
+
   for (const [sentence, { pools, type, problems = [] }] of Object.entries(cases)) {
     it(sentence, () => {
       expect(typeFor(...pools)).toEqual({ type, problems })
@@ -91,6 +106,24 @@ describe('the domains of a type', () => {
       problems: [],
     })
     expect([...domainsOf(zones, 'zone').osdsByDomain.keys()]).toEqual(['zone-x', 'zone-y', 'zone-z'])
+  })
+
+  it('has a bucket and OSDs in order however CRUSH lists them: the first by name wins', () => {
+    const map = crushed([5, 3, 9, 1], bucket(-3, 'node-b', 'host', 3), bucket(-2, 'node-a', 'host', 3))
+    expect([domainOfOsd(map, 'host', 3), domainsOf(map, 'host').problems.map(({ object }) => object)]).toEqual([
+      'node-a',
+      ['osd/3', 'osd/1', 'osd/5', 'osd/9'],
+    ])
+  })
+
+  it('a bucket that CRUSH names and does not have is no OSD', () => {
+    const map = crushed([0], bucket(-2, 'node-a', 'host', 0, -9))
+    expect(domainsOf(map, 'host')).toEqual({ osdsByDomain: new Map([['node-a', [0]]]), problems: [] })
+  })
+
+  it('an OSD that a bucket has twice counts once', () => {
+    const map = crushed([0], bucket(-2, 'node-a', 'host', 0, -3), bucket(-3, 'tray', 'chassis', 0))
+    expect(domainsOf(map, 'host').osdsByDomain).toEqual(new Map([['node-a', [0]]]))
   })
 
   it('finds the domain of one OSD', () => {

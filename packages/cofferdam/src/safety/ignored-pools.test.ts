@@ -33,7 +33,33 @@ describe('pools that the administrator excludes', () => {
     const text = JSON.stringify({ ok: 'cache', empty: '  ', number: 5, long: 'x'.repeat(301) })
     const { ignored, warnings } = parseIgnoredPools(text)
     expect(ignored).toEqual([{ name: 'ok', reason: 'cache' }])
-    expect(warnings).toHaveLength(3)
+    const because = (why: string, pool: string) =>
+      `annotation cofferdam.io/ignore-pools ${why} for pool "${pool}"; that pool counts`
+    expect(warnings).toEqual([
+      because('gives no reason', 'empty'),
+      because('gives no reason', 'number'),
+      because('has more than 300 characters', 'long'),
+    ])
+  })
+
+  it('are read up to the limits that are named, and not beyond', () => {
+    const pools = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, at) => [`p${at}`, 'why']))
+    const padded = (length: number) => '{"scratch":"cache"}'.padEnd(length)
+    const kept = [JSON.stringify(pools(64)), JSON.stringify({ scratch: 'x'.repeat(300) }), padded(32 * 1024)].map(
+      (text) => parseIgnoredPools(text).ignored.length,
+    )
+    expect(kept).toEqual([64, 1, 1])
+    expect(parseIgnoredPools(padded(32 * 1024 + 1))).toEqual({
+      ignored: [],
+      warnings: ['annotation cofferdam.io/ignore-pools has more than 32 KiB; every pool counts'],
+    })
+  })
+
+  it('with endless names are shown by their first 100 characters', () => {
+    const name = `${'n'.repeat(100)}-and-more`
+    const { warnings } = parseIgnoredPools(JSON.stringify({ [name]: '' }))
+    expect(warnings[0]).toContain(`for pool "${'n'.repeat(100)}";`)
+    expect(ignoredPoolProblems([{ name, reason: 'cache' }], undefined)[0]?.object).toBe(`pool/${'n'.repeat(100)}`)
   })
 
   it('neither name nor reason can write to a terminal', () => {
@@ -61,10 +87,10 @@ describe('the map without them', () => {
     sites: [{ poolIds: [2, 3], type: 'host' }],
   })
   const ignored = [{ name: 'scratch', reason: 'cache' }]
-  const counted = countedMap(map, ignored)
+  const counted = () => countedMap(map, ignored)
 
   it('has the same placement groups of all other pools, so that theirs are judged as ever', () => {
-    const { pgs, pools, sites, ignoredPools } = counted
+    const { pgs, pools, sites, ignoredPools } = counted()
     expect(pgs).toEqual(
       exampleMap({
         pgs: [
@@ -81,19 +107,40 @@ describe('the map without them', () => {
 
   it('lets an OSD with the only copy of scratch data go, and none whose loss stops another pool', () => {
     expect(buildSafetyIndex(map).mayStop([0]).may).toBe('no')
-    expect(buildSafetyIndex(counted).mayStop([0]).may).toBe('yes')
-    expect(buildSafetyIndex(counted).mayStop([0, 2]).may).toBe('no')
+    expect(buildSafetyIndex(counted()).mayStop([0]).may).toBe('yes')
+    expect(buildSafetyIndex(counted()).mayStop([0, 2]).may).toBe('no')
   })
 
   it('is the same object for the same pools: one safety index serves all; and the very map where none is ignored', () => {
-    expect(countedMap(map, [...ignored])).toBe(counted)
+    expect(countedMap(map, [...ignored])).toBe(counted())
     expect(countedMap(map, [])).toBe(map)
     expect(countedMap(map, [{ name: 'no-such', reason: 'typing error' }])).toBe(map)
   })
 
+  it('is told with the number of placement groups that are not waited for, as soon as Ceph has named them', () => {
+    const rest = 'by annotation cofferdam.io/ignore-pools ("cache"): drains and updates do not wait for its'
+    expect([undefined, counted()].map((known) => ignoredPoolProblems(ignored, known)[0]?.problem)).toEqual([
+      `is to be ignored ${rest} placement groups, which can be unavailable meanwhile`,
+      `is ignored ${rest} 2 placement groups, which can be unavailable meanwhile`,
+    ])
+  })
+
+  it('follows the annotation: with other pools in it, another map', () => {
+    const other = countedMap(map, [{ name: 'site', reason: 'cache' }])
+    expect([counted().pools, other.pools, counted().pools].map((pools) => pools.map(({ id }) => id))).toEqual([
+      [1, 3],
+      [1, 2],
+      [1, 3],
+    ])
+    expect([other.sites, countedMap(map, [...ignored, { name: 'site', reason: 'cache' }]).sites]).toEqual([
+      [{ poolIds: [2], type: 'host' }],
+      undefined,
+    ])
+  })
+
   it('a name that Ceph does not have is told: a typing error would otherwise look like protection', () => {
     const given = [...ignored, { name: 'no-such', reason: 'typing error' }]
-    expect(ignoredPoolProblems(given, counted)).toMatchObject([
+    expect(ignoredPoolProblems(given, counted())).toMatchObject([
       { object: 'pool/scratch', problem: expect.stringContaining('"cache"'), reason: 'PoolsIgnored' },
       { object: 'pool/no-such', problem: expect.stringContaining('Ceph has no such pool') },
     ])

@@ -25,6 +25,72 @@ describe('an OSD that has just come back', () => {
     ).toEqual([])
   })
 
+  const short2 = { pg: '1.1', acting: [3, 5], state: 'active+undersized+degraded' }
+  const awaited: Readonly<Record<string, readonly [Parameters<typeof exampleMap>[0], string | undefined]>> = {
+    'waits for the one that reported the longest ago, whichever comes first': [
+      {
+        osds: [back],
+        pgs: [
+          { ...short, reported: 8 },
+          { ...short2, reported: 5 },
+        ],
+      },
+      '1.1',
+    ],
+    'waits for the one that reported the longest ago, also where that comes first': [
+      {
+        osds: [back],
+        pgs: [
+          { ...short2, reported: 5 },
+          { ...short, reported: 8 },
+        ],
+      },
+      '1.1',
+    ],
+    'waits for the first by name of those that reported in one epoch': [
+      {
+        osds: [back],
+        pgs: [
+          { ...short2, reported: 6 },
+          { ...short, reported: 6 },
+        ],
+      },
+      '1.0',
+    ],
+    'waits for none that has all its copies, however long ago it reported': [
+      {
+        osds: [back],
+        pgs: [
+          { pg: '1.2', acting: [1, 2, 4], reported: 2 },
+          { ...short, reported: 9 },
+        ],
+      },
+      undefined,
+    ],
+    'waits for one whose pool is not known: nobody can say that it has all its copies': [
+      { osds: [back], pgs: [{ pg: '9.0', acting: [1, 2, 4], reported: 8 }] },
+      '9.0',
+    ],
+    'waits for none once it is down again: it can not be stopped': [
+      { osds: [{ ...back, isUp: false, downAt: 10 }], pgs: [{ ...short, reported: 8 }] },
+      undefined,
+    ],
+    'waits for none where it came up before every report': [
+      {
+        osds: [{ ...back, upFrom: 4 }],
+        pgs: [
+          { ...short, reported: 8 },
+          { ...short2, reported: 4 },
+        ],
+      },
+      undefined,
+    ],
+  }
+  it.each(Object.entries(awaited))('%s', (_, [given, pg]) => {
+    const found = unheardNewcomers(exampleMap(given), [0]).map(({ why }) => why.split(' ')[2])
+    expect(found).toEqual(pg === undefined ? [] : [pg])
+  })
+
   it('does not go with its failure domain either: a placement group that was out of reach until it came back would be so again', () => {
     const alone = { pg: '1.0', acting: [2], state: 'undersized+degraded+peered', reported: 8 }
     const map = exampleMap({ osds: [back, { id: 4, isUp: false, downAt: 6 }], pgs: [alone] })

@@ -103,11 +103,22 @@ describe('doubt that lasts, and doubt that passes', () => {
     expect(isStandingStill('active+undersized+degraded+remapped+backfill_toofull')).toBe(true)
     expect(isStandingStill('active+remapped+backfill_toofull+backfill_wait')).toBe(false)
     expect(isStandingStill('incomplete')).toBe(true)
+    expect(isStandingStill('active+recovery_wait+degraded+inconsistent')).toBe(false)
+    expect(isStandingStill('active+remapped+backfilling+inconsistent')).toBe(false)
+    expect(isStandingStill('stale+incomplete')).toBe(false)
+    expect(isStandingStill('peered+remapped+backfill_toofull')).toBe(false)
+  })
+
+  it('a flag of a backfill does not make doubt last: the backfill ends, and the recovery beside it', () => {
+    expect(isLastingDoubt('active+recovering+degraded+remapped+backfill_wait')).toBe(false)
+    expect(isLastingDoubt('active+recovering+degraded+remapped+backfill_toofull')).toBe(true)
   })
 
   it('an OSD that is down is not needed by what has all its copies, damaged or not; by what waits for space it is', () => {
     expect(hasAllCopies('active+clean+inconsistent')).toBe(true)
     expect(hasAllCopies('active+recovery_toofull+degraded')).toBe(false)
     expect(hasAllCopies('active+undersized+degraded+inconsistent')).toBe(false)
+    expect(hasAllCopies('active+clean')).toBe(false)
+    expect(hasAllCopies('peered+clean+inconsistent')).toBe(false)
   })
 })

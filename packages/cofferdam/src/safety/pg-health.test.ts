@@ -26,6 +26,10 @@ const cases: Record<string, Case> = {
     given: { pgs: rows({ 'active+clean': 3, 'active+undersized+degraded': 11 }) },
     then: { health: 'unclean', dirtyStates: { 'active+undersized+degraded': 11 } },
   },
+  'several states that are not clean are named in order': {
+    given: { pgs: rows({ peering: 1, 'active+clean': 1, 'active+degraded': 2, down: 1 }) },
+    then: { health: 'unclean', dirtyStates: { 'active+degraded': 2, down: 1, peering: 1 } },
+  },
   'scrubbing and trimming of snapshots is everyday work': {
     given: {
       pgs: rows({

@@ -19,6 +19,21 @@ const cases: Record<string, { given: Parameters<typeof exampleMap>[0]; then: Pro
       },
       then: { osds: [2, 5], group: '1.1' },
     },
+  'one group of several that end in the same OSD is enough to spoil a question': {
+    given: {
+      pgs: [
+        { pg: '1.0', state: 'active+clean', acting: [0, 2, 4] },
+        { pg: '1.1', state: 'active+clean', acting: [5, 2, 0] },
+        { pg: '1.2', state: 'active+clean', acting: [3, 5, 0] },
+        { pg: '1.3', state: 'active+clean', acting: [1, 3, 5] },
+      ],
+    },
+    then: { osds: [5, 2], group: '1.1' },
+  },
+  'a group of a pool that the map does not have is no question': {
+    given: { pgs: [{ pg: '9.0', state: 'active+clean', acting: [4, 0, 2] }] },
+    then: undefined,
+  },
   'a group that misses a copy shows nothing for certain, the next one is taken': {
     given: {
       pgs: [

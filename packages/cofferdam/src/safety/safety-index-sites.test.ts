@@ -93,6 +93,12 @@ describe('a pool that is stretched over two sites', () => {
       { pgs: [{ pg: '1.0', acting: [0, 2, 4, 6], up: [0, 5, 4, 6], state: 'active+remapped+backfilling' }] },
       'placement group 1.0 of pool vm would have no copy left in datacenter north, and must keep one on each site',
     ],
+    'lets a copy go that would be the only one of its site in a set that CRUSH cannot fill: that set replaces nothing':
+      [
+        [0],
+        { pgs: [{ pg: '1.0', acting: [0, 2, 4, 6], up: [0, 4, 6], state: 'active+remapped+backfill_wait' }] },
+        'yes',
+      ],
     'tells of too few copies before it tells of a site': [
       [0, 2, 4],
       {},

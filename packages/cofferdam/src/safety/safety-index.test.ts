@@ -307,6 +307,132 @@ const cases: Record<string, Case> = {
     asked: [2_000_000_000],
     then: unknown('the OSD map has no osd.2000000000'),
   },
+  'several OSDs that the map does not have are named in order, however they were asked for': {
+    given: { pgs: [clean] },
+    asked: [99, 97, 98],
+    then: unknown('the OSD map has no osd.97, osd.98, osd.99'),
+  },
+  'of many OSDs that the map does not have three are named, or the sentence would fill a screen': {
+    given: { pgs: [clean] },
+    asked: [99, 97, 98, 96, 95],
+    then: unknown('the OSD map has no osd.95, osd.96, osd.97 and 2 more'),
+  },
+  'every pool whose floor is not known is named': {
+    given: {
+      pgs: [
+        { pg: '8.0', acting: [0, 2, 4] },
+        { pg: '7.0', acting: [0, 2, 4] },
+      ],
+    },
+    asked: [0],
+    then: unknown('how many copies pools number 7, number 8 must keep is not known'),
+  },
+  'every placement group that recovers is named, in order': {
+    given: {
+      pgs: ['1.a', '1.2'].map((pg) => ({ pg, state: 'active+recovering+degraded', acting: [0, 2, 4] })),
+    },
+    asked: [4],
+    then: unknown('copies of 2 placement groups may lack objects (1.2, 1.a)'),
+  },
+  'of many damaged placement groups five are shown, and all are counted': {
+    given: {
+      pgs: ['1.6', '1.5', '1.4', '1.3', '1.2', '1.1'].map((pg) => ({
+        pg,
+        state: 'active+clean+inconsistent',
+        acting: [0, 2, 4],
+      })),
+    },
+    asked: [0],
+    then: {
+      may: 'no',
+      troubles: [],
+      troubleCount: 0,
+      doubts: ['1.1', '1.2', '1.3', '1.4', '1.5'].map((pg) => ({
+        pg,
+        pool: 'rbd',
+        state: 'active+clean+inconsistent',
+      })),
+      doubtCount: 6,
+    },
+  },
+  'of changes in one epoch the first OSD is named, so that the same facts give the same sentence': {
+    given: {
+      osds: [down(4, 9), down(0, 9), down(2, 8)],
+      pgs: [{ pg: '1.0', acting: [4, 2, 0, 5], up: [5], reported: 7 }],
+    },
+    asked: [5],
+    then: unknown('osd.0 went down in epoch 9 (and 2 more changed), 1 placement group has not reported since'),
+  },
+  'an OSD that came back in the epoch in which it went down has come up': {
+    given: { osds: [{ id: 0, upFrom: 9, downAt: 9 }], pgs: [{ pg: '1.0', acting: [0, 2, 4], reported: 8 }] },
+    asked: [2],
+    then: unknown('osd.0 came up in epoch 9, 1 placement group has not reported since'),
+  },
+  'all OSDs that have just come up are counted, and the first is named': {
+    given: {
+      osds: [3, 1, 0].map((id) => ({ id, upFrom: 9, downAt: 7 })),
+      pgs: [{ pg: '1.0', state: 'active+undersized+degraded', acting: [2, 4], reported: 8 }],
+    },
+    asked: [3, 1, 0],
+    then: unknown('placement group 1.0 is short of copies and has not reported since osd.0 came up (and 2 more OSDs)'),
+  },
+  'a set with an empty place replaces nothing either: a shard that is nowhere is no member': {
+    given: {
+      pools: [{ id: 2, name: 'ec', kind: 'erasure', size: 3, minSize: 2 }],
+      pgs: [{ pg: '2.0', state: 'active+remapped+backfill_wait', acting: [0, 2, 4], up: [0, 2, noOsd] }],
+    },
+    asked: [0],
+    then: yes,
+  },
+  'a negative number in a row is no member': {
+    given: { pgs: [{ pg: '1.0', state: 'active+remapped+backfilling', acting: [0, 2, 4], up: [0, 2, -1] }] },
+    asked: [0],
+    then: yes,
+  },
+  'a reserve below zero is none: it would let the last copies go': {
+    given: { pgs: [clean] },
+    reserve: -1,
+    asked: [0],
+    then: unknown('how many copies pool rbd must keep is not known'),
+  },
+  'a reserve of half a copy is none': {
+    given: { pgs: [clean] },
+    reserve: 0.5,
+    asked: [0],
+    then: unknown('how many copies pool rbd must keep is not known'),
+  },
+  'a placement group that stands still without a member is not taken for unreported: others may go': {
+    given: {
+      pgs: [
+        { pg: '1.0', state: 'incomplete', acting: [noOsd] },
+        { pg: '1.1', acting: [1, 3, 5] },
+      ],
+    },
+    asked: [1],
+    then: yes,
+  },
+  'where five are as bad as can be, a sixth that is no worse is counted and not shown': {
+    given: {
+      pgs: ['1.1', '1.2', '1.3', '1.4', '1.5', '1.6', '1.7'].map((pg) => ({ pg, acting: [0, 2, 4] })),
+    },
+    asked: [0, 2],
+    then: {
+      may: 'no',
+      troubles: ['1.1', '1.2', '1.3', '1.4', '1.5'].map((pg) => trouble(pg, 1)),
+      troubleCount: 7,
+    },
+  },
+  'a placement group of an earlier pool comes before one with a lower number': {
+    given: {
+      pools: [{ id: 1 }, { id: 2, name: 'other' }],
+      pgs: [
+        { pg: '2.1', acting: [0, 2, 4] },
+        { pg: '1.5', acting: [0, 2, 4] },
+      ],
+    },
+    asked: [0, 2],
+    then: no(trouble('1.5', 1), trouble('2.1', 1, 2, 'other')),
+  },
   'the worst five are shown in order, and all are counted': {
     given: {
       pools: [{ id: 1 }, { id: 2, name: 'wide', size: 5, minSize: 4 }],

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { noOsd } from './ceph-map.ts'
 import { buildSlackHypergraph, type SlackHypergraph } from './slack-hypergraph.ts'
 import { partOfHypergraph } from './slack-hypergraph-part.ts'
 import { type ExampleMap, exampleMap } from './testing/example-map.ts'
@@ -60,6 +61,127 @@ describe('what may stop together', () => {
   })
 })
 
+describe('the limits as numbers', () => {
+  const moves = 'active+remapped+backfilling'
+  const siteRule = [{ poolIds: [1], type: 'host' }]
+  const edgesByOsd = ({ osds, unitStarts, unitEdges }: SlackHypergraph) =>
+    Object.fromEntries(
+      [...osds].map((osd, unit) => [osd, [...unitEdges.subarray(unitStarts[unit], unitStarts[unit + 1])]]),
+    )
+
+  it('are found from each OSD too, or a search would try sets that break one of them', () => {
+    const graph = build({
+      pgs: [
+        whole,
+        { pg: '1.1c', acting: [0, 3, 5] },
+        { pg: '1.1d', acting: [4, 0, 3] },
+        { pg: '1.1e', acting: [1, 3, 5] },
+      ],
+    })
+    expect(edgesByOsd(graph)).toEqual({ 0: [0, 1, 2], 1: [3], 2: [0], 3: [1, 2, 3], 4: [0, 2], 5: [1, 3] })
+    expect([graph.edgeStarts, graph.edgeMembers.length, graph.unitStarts.length]).toEqual([
+      Int32Array.of(0, 3, 6, 9, 12),
+      12,
+      7,
+    ])
+  })
+
+  it('are the same for a part, by the numbers of the part', () => {
+    const graph = build({ pgs: [whole, { pg: '1.1c', acting: [0, 3, 5] }] })
+    const part = partOfHypergraph(graph, [0, 3, 4])
+    expect([edgesOf(part), edgesByOsd(part), part.edgeStarts]).toEqual([
+      [
+        { osds: [0, 4], atMost: 1 },
+        { osds: [0, 3], atMost: 1 },
+      ],
+      { 0: [0, 1], 3: [1], 4: [0] },
+      Int32Array.of(0, 2, 4),
+    ])
+  })
+
+  it('have the OSDs in order and once, however they were asked for, and without those that are blocked', () => {
+    const graph = build(
+      { pgs: [{ pg: '1.0', acting: [0, 2], state: 'active+undersized+degraded' }] },
+      { targets: [5, 0, 3, 5, 1] },
+    )
+    expect([[...graph.osds], graph.blocked.map(({ osd }) => osd)]).toEqual([[1, 3, 5], [0]])
+  })
+
+  it('keep the reserve back as well', () => {
+    const four = { pools: [{ id: 1, size: 4 }], pgs: [{ pg: '1.0', acting: [0, 2, 4, 5] }] }
+    expect([0, 1].map((reserve) => edgesOf(build(four, { reserve })))).toEqual([
+      [{ osds: [0, 2, 4, 5], atMost: 2 }],
+      [{ osds: [0, 2, 4, 5], atMost: 1 }],
+    ])
+  })
+
+  it('count an OSD that stands in a row twice as one copy', () => {
+    const twice = { pools: [{ id: 1, size: 4 }], pgs: [{ pg: '1.0', acting: [0, 2, 2, 4] }] }
+    expect(edgesOf(build(twice))).toEqual([{ osds: [0, 2, 4], atMost: 1 }])
+  })
+
+  const unfilled: Readonly<Record<string, readonly number[]>> = {
+    'with an empty place': [0, 3, noOsd],
+    'with a number below zero': [0, 3, -1],
+    'that names one OSD twice': [0, 3, 3],
+    'that is short': [0, 3],
+  }
+  it.each(Object.entries(unfilled))('are not set by a set to come %s: it replaces nothing', (_, coming) => {
+    expect(edgesOf(build({ pgs: [{ ...whole, up: coming, state: moves }] }))).toEqual([{ osds: [0, 2, 4], atMost: 1 }])
+  })
+
+  it('are not set by where a placement group is meant to be while nothing moves', () => {
+    expect(edgesOf(build({ pgs: [{ ...whole, up: [0, 3, 5] }] }))).toEqual([{ osds: [0, 2, 4], atMost: 1 }])
+  })
+
+  it('hold each member of a set to come that has no copy too many, for the move may end at any time', () => {
+    const graph = build({ osds: [{ id: 3, isUp: false }], pgs: [{ ...whole, up: [0, 3, 5], state: moves }] })
+    const why = 'placement group 1.1b of pool rbd has 2 whole copies up and must keep 2'
+    expect([graph.blocked, edgesOf(graph)]).toEqual([
+      [
+        { osd: 0, why },
+        { osd: 5, why },
+      ],
+      [{ osds: [2, 4], atMost: 1 }],
+    ])
+  })
+
+  it('leave a copy on each site of the set to come', () => {
+    const stretched = {
+      hosts: { a: [0, 1, 2], b: [3, 4, 5] },
+      pools: [{ id: 1, size: 4, minSize: 1 }],
+      pgs: [
+        { pg: '1.0', acting: [1, 2, 4, 5] },
+        { pg: '1.1', acting: [1, 2, 4, 5], up: [0, 1, 3, 4], state: moves },
+      ],
+    }
+    const sitesOf = (graph: SlackHypergraph) => edgesOf(graph).filter(({ atMost }) => atMost === 1)
+    expect(sitesOf(build(stretched, { sites: siteRule }))).toEqual([
+      { osds: [1, 2], atMost: 1 },
+      { osds: [4, 5], atMost: 1 },
+      { osds: [1, 2], atMost: 1 },
+      { osds: [4, 5], atMost: 1 },
+      { osds: [0, 1], atMost: 1 },
+      { osds: [3, 4], atMost: 1 },
+    ])
+    const next = { ...stretched, pgs: [{ pg: '1.1', acting: [1, 2, 4, 5], up: [0, 1, 2, 4], state: moves }] }
+    expect(build(next, { sites: siteRule }).blocked).toEqual([
+      { osd: 4, why: 'placement group 1.1 of pool rbd has its last copy of a site there' },
+    ])
+  })
+
+  it('say nothing of sites to a pool that is not stretched', () => {
+    expect(
+      edgesOf(
+        build(
+          { pools: [{ id: 1, size: 4, minSize: 1 }], pgs: [{ pg: '1.0', acting: [0, 1, 2, 3] }] },
+          { sites: [{ poolIds: [2], type: 'host' }] },
+        ),
+      ),
+    ).toEqual([{ osds: [0, 1, 2, 3], atMost: 3 }])
+  })
+})
+
 describe('what must not stop even alone', () => {
   const cases: Readonly<Record<string, readonly [ExampleMap, readonly number[], string]>> = {
     'is every member of a placement group without a copy to spare': [
@@ -101,6 +223,33 @@ describe('what must not stop even alone', () => {
       { pgs: [whole, { pg: '1.1c', acting: [], state: 'unknown' }] },
       targets,
       'placement group 1.1c of pool rbd has not been reported by any OSD yet, so its OSDs are not known',
+    ],
+    'is everything while several have never been reported, and the first by name is told': [
+      {
+        pgs: [
+          { pg: '1.1e', acting: [], state: 'unknown' },
+          whole,
+          { pg: '1.1c', acting: [], state: 'unknown' },
+          { pg: '1.1d', acting: [], state: 'unknown' },
+        ],
+      },
+      targets,
+      'placement group 1.1c of pool rbd has not been reported by any OSD yet, so its OSDs are not known',
+    ],
+    'is told with the first by name also where that is met first': [
+      {
+        pgs: [
+          { pg: '1.a', acting: [0, 2], state: 'active+undersized+degraded' },
+          { pg: '1.1b', acting: [0, 2], state: 'active+recovering+degraded' },
+        ],
+      },
+      [0, 2],
+      'placement group 1.a of pool rbd has 2 whole copies up and must keep 2 (and 1 more like it)',
+    ],
+    'is not an OSD that is down: it has nothing left to lose': [
+      { osds: [{ id: 0, isUp: false }], pgs: [{ ...whole, state: 'peering' }] },
+      [2, 4],
+      'placement group 1.1b of pool rbd is not active and must not lose more',
     ],
     'is everything while the map is older than a report': [
       { pgs: [{ ...whole, reported: 11 }] },

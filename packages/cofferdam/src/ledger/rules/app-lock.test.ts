@@ -208,6 +208,26 @@ describe('the lock of an owner', () => {
   })
 })
 
+describe('the limits of the policy in words', () => {
+  const limitsOf = (maxTtlMs: number, maxHoldMs: number) =>
+    parseAppLock(JSON.stringify(forEver), { ...context, policy: { ...policy, maxTtlMs, maxHoldMs } }).problem?.replace(
+      /.*because policy allows /,
+      '',
+    )
+
+  it('are hours and minutes, and never sixty minutes', () => {
+    expect([
+      limitsOf(minutes(45), minutes(90)),
+      limitsOf(minutes(60), minutes(120) - 20_000),
+      limitsOf(minutes(61), minutes(125)),
+    ]).toEqual([
+      '45 min at a time and 1 h 30 min on end',
+      '1 h at a time and 2 h on end',
+      '1 h 1 min at a time and 2 h 5 min on end',
+    ])
+  })
+})
+
 describe('the locks of one namespace', () => {
   const text = JSON.stringify({ ...owner, until: '2026-01-01T13:00:00Z' })
   const question = { namespace: 'shop', policy, nowMs, records: [] as readonly AppLockRecord[] }
@@ -243,6 +263,20 @@ describe('the locks of one namespace', () => {
       ...names.map((name) => locked(name)),
     ]
     expect(lockingOf(judgeAppLocks({ ...question, records, budgets }))).toEqual(names)
+  })
+
+  it('of those that began in the same second the first by name count, so that all judge alike', () => {
+    const names = ['f', 'b', 'e', 'a', 'd', 'c']
+    const judged = judgeAppLocks({ ...question, budgets: names.map((name) => locked(name)) })
+    expect(lockingOf(judged)).toEqual(['b', 'e', 'a', 'd', 'c'])
+  })
+
+  it('of those that the ledger does not have the earlier ones count', () => {
+    const budgets = ['a', 'b', 'c', 'd', 'e', 'f'].map((name, at) => ({
+      ...locked(name),
+      lockWrittenMs: nowMs - 1000 * at,
+    }))
+    expect(lockingOf(judgeAppLocks({ ...question, budgets }))).toEqual(['b', 'c', 'd', 'e', 'f'])
   })
 
   it('a bad annotation takes no place of a good one', () => {
@@ -306,5 +340,65 @@ describe('the records of owners’ locks in the ledger', () => {
     const bank = { ...before, budget: 'bank/web' }
     expect([...namespacesOfChangedLocks([before, bank], [after, bank])]).toEqual(['shop'])
     expect([...namespacesOfChangedLocks([before, bank], [before])]).toEqual(['bank'])
+  })
+})
+
+describe('records of locks in the ledger', () => {
+  const [first, second] = [record(-1, 1), record(-1, 2)]
+
+  it('are entered, changed and removed only while they are as they were when that was decided', () => {
+    const empty = { appLocks: [] as readonly AppLockRecord[] }
+    const budget = 'shop/web'
+    const entered = changeAppLocks(empty, [{ budget, before: undefined, after: first }])
+    const changed = changeAppLocks(entered.ledger, [{ budget, before: first, after: second }])
+    const removed = changeAppLocks(changed.ledger, [{ budget, before: second, after: undefined }])
+    const late = changeAppLocks(changed.ledger, [{ budget, before: first, after: undefined }])
+    expect([entered, changed, removed, late].map(({ ledger, overtaken }) => [ledger.appLocks, overtaken])).toEqual([
+      [[first], []],
+      [[second], []],
+      [[], []],
+      [[second], [budget]],
+    ])
+  })
+
+  it('that say the same already are left alone, down to the ledger', () => {
+    const ledger = { appLocks: [first] }
+    const same = changeAppLocks(ledger, [{ budget: 'shop/web', before: undefined, after: { ...first } }])
+    expect([same.ledger === ledger, same.overtaken]).toEqual([true, []])
+    expect(changeAppLocks(ledger, [{ budget: 'shop/db', before: first, after: undefined }]).ledger).toBe(ledger)
+  })
+
+  it('find no room in a full ledger, while one that stands can still be changed and removed', () => {
+    const appLocks = Array.from({ length: 500 }, (_, at) => ({ ...first, budget: `shop/b${at}` }))
+    const [own] = appLocks as [AppLockRecord]
+    const asked = [
+      { budget: 'shop/new', before: undefined, after: { ...first, budget: 'shop/new' } },
+      { budget: own.budget, before: own, after: { ...second, budget: own.budget } },
+    ]
+    const { ledger, overtaken } = changeAppLocks({ appLocks }, asked)
+    expect([ledger.appLocks.length, overtaken]).toEqual([500, ['shop/new']])
+    expect(ledger.appLocks.find(({ budget }) => budget === own.budget)?.until).toBe(second.until)
+    const without = changeAppLocks({ appLocks }, [{ budget: own.budget, before: own, after: undefined }])
+    expect(without.ledger.appLocks).toHaveLength(499)
+  })
+
+  it('concern the namespaces in which one differs in any of its times, and no others', () => {
+    const records = [first, { ...first, budget: 'bank/core' }]
+    const differs = (change: Partial<AppLockRecord>) => [
+      ...namespacesOfChangedLocks(records, [
+        { ...first, ...change },
+        { ...first, budget: 'bank/core' },
+      ]),
+    ]
+    const other = '2025-12-31T00:00:00Z'
+    expect([
+      differs({}),
+      differs({ text: 'x' }),
+      differs({ since: other }),
+      differs({ written: other }),
+      differs({ until: other }),
+      [...namespacesOfChangedLocks(records, records)],
+      [...namespacesOfChangedLocks(records, [first])],
+    ]).toEqual([[], ['shop'], ['shop'], ['shop'], ['shop'], [], ['bank']])
   })
 })

@@ -231,14 +231,14 @@ function timeOf(fields: JsonObject, field: 'since' | 'until'): { readonly ms?: n
 }
 
 const msPerMinute = 60_000
-const msPerHour = 60 * msPerMinute
 
 function said({ budgetName }: AppLockContext): string {
   return `annotation ${appLockAnnotation} of ${budgetName}`
 }
 
 function hours(ms: number): string {
-  const whole = Math.floor(ms / msPerHour)
-  const minutes = Math.round((ms - whole * msPerHour) / msPerMinute)
-  return `${whole > 0 || minutes === 0 ? `${whole} h` : ''}${whole > 0 && minutes > 0 ? ' ' : ''}${minutes > 0 ? `${minutes} min` : ''}`
+  const total = Math.round(ms / msPerMinute)
+  const [whole, minutes] = [Math.floor(total / 60), total % 60]
+  if (minutes === 0) return `${whole} h`
+  return whole === 0 ? `${minutes} min` : `${whole} h ${minutes} min`
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { breakGlassAnnotation } from '../../shared/break-glass-annotation.ts'
-import { formatBreakGlass, isBreakingGlass, parseBreakGlass } from './break-glass.ts'
+import { explainIgnoredGlass, formatBreakGlass, isBreakingGlass, parseBreakGlass } from './break-glass.ts'
 
 const untilMs = Date.parse('2026-01-01T00:30:00Z')
 const said = `annotation ${breakGlassAnnotation}`
@@ -15,6 +15,29 @@ describe('how long glass is broken', () => {
   }
   it.each(Object.entries(cases))('%s', (_, { forMs, isBroken }) => {
     expect(isBreakingGlass({ by: 'ann', reason: 'fire', untilMs: nowMs + forMs }, nowMs)).toBe(isBroken)
+  })
+})
+
+describe('glass that is not broken', () => {
+  const nowMs = Date.parse('2026-01-01T00:00:00Z')
+  const why = (forMs: number) => explainIgnoredGlass({ by: 'ann', reason: 'fire', untilMs: nowMs + forMs }, nowMs)
+
+  it('says whether it is over or was asked for too long: one is asked for again, the other shorter', () => {
+    expect([why(-60_000), why(7_200_000)]).toEqual([
+      'break-glass by ann ended at 2025-12-31T23:59:00Z and is ignored',
+      'break-glass by ann until 2026-01-01T02:00:00Z is ignored: it may last 1h at most',
+    ])
+  })
+
+  it.each([
+    ['a blank name', { by: ' ', reason: 'fire' }],
+    ['a number for a name', { by: 7, reason: 'fire' }],
+    ['a number for a reason', { by: 'ann', reason: 7 }],
+    ['a blank reason', { by: 'ann', reason: ' ' }],
+  ])('has %s: later no one could say who took the locks and why', (_, fields) => {
+    expect(parseBreakGlass(JSON.stringify({ ...fields, until: '2026-01-01T00:30:00Z' }))).toEqual({
+      problem: `${said} does not say by whom and why; it breaks nothing`,
+    })
   })
 })
 

@@ -84,6 +84,13 @@ table('what is let through', {
 })
 
 table('what is refused', {
+  'an OSD of a second failure domain while another is held, or two domains would be short at once': {
+    given: {
+      pod: known({ ...pod, namespace: 'rook', failureDomains: ['zone-b'] }),
+      ledger: known(ledgerOf(entry('storage/rook/ceph', { state: 'Acting', scope: 'zone-a' }))),
+    },
+    then: 'refused OtherDomainDown',
+  },
   'an OSD under two budgets that are being exchanged: with the 500 of the API server a drain would give up for good': {
     given: {
       budgets: known([

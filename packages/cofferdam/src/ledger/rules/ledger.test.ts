@@ -373,3 +373,66 @@ describe('renewing', () => {
     ])
   })
 })
+
+describe('what is done for one request leaves all others as they were', () => {
+  /** R1 acts on node a and web, R2 has node b granted, R3 waits for web. */
+  const busy = (): Ledger => ask(granted(ask(acting(), 'R2', [nodeB])).ledger, 'R3', [web]).ledger
+
+  it('when it is adopted: another process must not find itself the holder of every drain', () => {
+    const adopted = adopt(busy(), { requestId: 'R1', holder: 'new' })
+    expect(adopted?.epoch).toBe(3)
+    expect([held(adopted?.ledger as Ledger, 'R1'), held(adopted?.ledger as Ledger, 'R2')]).toEqual([
+      ['node/a Acting at 3', 'pdb/shop/web Acting at 3'],
+      ['node/b Granted at 2'],
+    ])
+    expect(adopted?.ledger.entries.map(({ holder }) => holder)).toEqual(['new', 'new', 'holder of R2'])
+  })
+
+  it('when it is adopted, the next grant has a later epoch still: two holders with one epoch could both write', () => {
+    const adopted = adopt(busy(), { requestId: 'R1', holder: 'new' })?.ledger as Ledger
+    expect(granted(ask(adopted, 'R4', [db])).epoch).toBe(4)
+  })
+
+  it('what was only granted stays so for whoever adopts it: nothing has begun', () => {
+    const adopted = adopt(busy(), { requestId: 'R2', holder: 'new' })?.ledger as Ledger
+    expect(held(adopted, 'R2')).toEqual(['node/b Granted at 3'])
+  })
+
+  it('when it needs less than it was granted: the rest is free, and others keep theirs', () => {
+    const both = granted(ask(granted(ask(emptyLedger, 'R1', [nodeA, web, db])).ledger, 'R2', [nodeB])).ledger
+    const less = granted(ask(both, 'R1', [nodeA, db]))
+    expect([held(less.ledger, 'R1'), held(less.ledger, 'R2'), less.epoch]).toEqual([
+      ['node/a Granted at 1', 'pdb/shop/db Granted at 1'],
+      ['node/b Granted at 2'],
+      1,
+    ])
+  })
+
+  it('when it needs less and has begun, it keeps all: what was taken down is still away', () => {
+    expect(held(granted(ask(acting(), 'R1', [nodeA])).ledger, 'R1')).toEqual([
+      'node/a Acting at 1',
+      'pdb/shop/web Acting at 1',
+    ])
+  })
+
+  it('when its locks are broken: who waits for something else keeps its place, and so does who is not to lose any', () => {
+    const waiting = ['R3', 'R4', 'R5'].reduce(
+      (ledger, id) => ask(ledger, id, id === 'R5' ? [nodeA] : [web, nodeA]).ledger,
+      acting(),
+    )
+    const broken = breakLocks(waiting, { keys: [web.key], by: 'eve', reason: 'outage', at: now, sparing: 'R4' })
+    expect(broken.tickets.map(({ requestId }) => requestId)).toEqual(['R4', 'R5'])
+    expect(held(broken, 'R1')).toEqual(['node/a Orphaned at 1'])
+  })
+})
+
+describe('an epoch from elsewhere', () => {
+  it('is believed up to what a ledger could ever reach, and not beyond: it would run out of epochs', () => {
+    expect([2 ** 52, 2 ** 52 + 1, Number.NaN, 0.5].map((seen) => raiseEpoch(emptyLedger, seen).nextEpoch)).toEqual([
+      2 ** 52 + 1,
+      1,
+      1,
+      1,
+    ])
+  })
+})

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
 import type { Claim } from './claim.ts'
 import { emptyLedger, entriesOf, grant, intend, type Ledger } from './ledger.ts'
-import { type ActedRecord, findLostHolds, parseActedRecord, restoreHolds } from './lost-holds.ts'
+import { type ActedRecord, findLostHolds, parseActedRecord, recallLedger, restoreHolds } from './lost-holds.ts'
 
 const now = '2026-01-01T00:00:00Z'
 const record: ActedRecord = {
@@ -144,5 +144,39 @@ describe('what was lost', () => {
       ['pdb/shop/web', 'R2'],
       ['node/a', 'R1'],
     ])
+  })
+})
+
+describe('a stored ledger, held against the epochs on record', () => {
+  const acted = disruption({ phase: 'Drained', epoch: 7, nodeUid: 'uid of node/a', bootIDBefore: 'boot-1' })
+  const waits = disruption({ phase: 'Waiting' })
+  const unwritten = disruption(undefined)
+
+  it('that is newer than all of them is as it was, down to the object', () => {
+    const ledger = { ...emptyLedger, nextEpoch: 8 }
+    const recalled = recallLedger(ledger, { epochs: [3, 7], disruptions: [acted, waits, unwritten] })
+    expect(recalled).toEqual({ ledger, isBehind: false, lost: [] })
+    expect(recalled.ledger).toBe(ledger)
+  })
+
+  it('that was deleted gives out no epoch twice, and says which requests had acted: their nodes may be away', () => {
+    const recalled = recallLedger(emptyLedger, { epochs: [3], disruptions: [acted, waits, unwritten] })
+    expect([
+      recalled.ledger.nextEpoch,
+      recalled.isBehind,
+      recalled.lost.map(({ requestId, epoch }) => [requestId, epoch]),
+    ]).toEqual([8, true, [['R1', 7]]])
+  })
+
+  it('that is behind an epoch of another record is behind, though no request has acted', () => {
+    expect(recallLedger(emptyLedger, { epochs: [3, 12, 5], disruptions: [waits] })).toEqual({
+      ledger: { ...emptyLedger, nextEpoch: 13 },
+      isBehind: true,
+      lost: [],
+    })
+  })
+
+  it('a request that was never granted anything has lost nothing, whatever its phase says', () => {
+    expect(parseActedRecord(disruption({ phase: 'Draining', epoch: 0 }))).toBeUndefined()
   })
 })

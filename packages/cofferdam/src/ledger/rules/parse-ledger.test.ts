@@ -32,6 +32,30 @@ it('what was written is what is read', () => {
   expect(parseLedger(stored(ledgerStatus(busy()) as unknown as Json))).toEqual({ known: true, value: busy() })
 })
 
+it('places in the queue outlive the process: who was passed by, who stepped aside and who may step back', () => {
+  const passed = { requestId: 'R9', number: 1, holder: 'h', since: now, claims: [{ key: 'node/z', scope: '' }] }
+  const { ledger } = ask(emptyLedger, 'R1', 'node/a')
+  const [entry] = ledger.entries
+  const written: Ledger = {
+    ...ledger,
+    nextTicket: 9,
+    entries: [{ ...(entry as Ledger['entries'][number]), place: { number: 4, overtaken: 2 } }],
+    tickets: [
+      { ...passed, aside: 'Once', overtaken: 1 },
+      { ...passed, requestId: 'R8', number: 2, aside: 'Always' },
+      { ...passed, requestId: 'R7', number: 3, since: '' },
+    ],
+    appLocks: [{ budget: 'shop/web', text: 'ab', since: now, written: now, until: now }],
+  }
+  expect(parseLedger(stored(ledgerStatus(written) as unknown as Json))).toEqual({ known: true, value: written })
+})
+
+it('two requests in one failure domain of a storage do not contradict each other', () => {
+  const { ledger } = ask(ask(emptyLedger, 'R1', 'storage/rook/ceph').ledger, 'R2', 'storage/rook/ceph')
+  expect(parseLedger(stored(ledgerStatus(ledger) as unknown as Json))).toEqual({ known: true, value: ledger })
+  expect(ledger.entries).toHaveLength(2)
+})
+
 describe('an empty ledger is what is read', () => {
   const cases: Record<string, DisruptionLedger | undefined> = {
     'when the object is absent': undefined,

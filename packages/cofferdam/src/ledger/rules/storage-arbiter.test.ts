@@ -9,10 +9,11 @@ import {
   settle,
   tell,
 } from '../../capabilities/ceph-drain/domain/testing/fixture.ts'
-import { arbiterWith } from '../../capabilities/ceph-drain/domain/testing/small-ledger.ts'
-import { unknown } from '../../shared/observed.ts'
+import { arbiterWith, cluster, key, ledgerWith } from '../../capabilities/ceph-drain/domain/testing/small-ledger.ts'
+import { known, unknown } from '../../shared/observed.ts'
 import type { Reason } from '../../shared/reasons.ts'
-import { scopeOf } from './storage-arbiter.ts'
+import { emptyLedger, orphan } from './ledger.ts'
+import { arbiterOf, openingRule, scopeOf, storageArbiter } from './storage-arbiter.ts'
 
 interface Outcome {
   readonly reason: Reason
@@ -246,4 +247,89 @@ it('a scope for many domains fits into the ledger, and is the same in any order'
   expect(scopeOf(['b', 'a'])).toBe('a+b')
   expect(scopeOf(many).length).toBeLessThanOrEqual(80)
   expect(scopeOf([...many].reverse())).toBe(scopeOf(many))
+})
+
+describe('what the ledger says of a storage', () => {
+  it('is nothing without a ledger, what is not known where it cannot be read, and else who holds and who waits', () => {
+    const ledger = ledgerWith('reboot-a has zone-1', 'reboot-b waits for zone-2')
+    expect([undefined, unreadable, known(ledger)].map((each) => storageArbiter(each, cluster))).toEqual([
+      {},
+      { arbiter: unreadable },
+      { arbiter: known(arbiterOf(ledger, cluster)) },
+    ])
+  })
+
+  it('is of this storage alone: what is held and wanted elsewhere opens and closes nothing here', () => {
+    const ledger = ledgerWith('reboot-a has zone-1', 'reboot-b waits for zone-2')
+    const other = arbiterOf(ledger, { ...cluster, name: 'other' })
+    expect([other.own, other.others, other.tickets]).toEqual([[], [], []])
+    const here = arbiterOf(ledgerWith('ceph-drain has zone-1', 'reboot-b waits for zone-2'), cluster)
+    expect([here.own.length, here.others.length, here.tickets.length]).toEqual([1, 0, 1])
+  })
+
+  it('keeps a request that stepped aside for a person from holding up the others', () => {
+    const ledger = ledgerWith('reboot-a has zone-1', 'reboot-b waits for zone-2')
+    const aside = { ...ledger, tickets: ledger.tickets.map((ticket) => ({ ...ticket, aside: 'Always' as const })) }
+    expect(arbiterOf(aside, cluster).tickets).toEqual([])
+  })
+
+  const ruleOf = (...sentences: string[]) => openingRule(arbiterWith(...sentences), (domain) => domain === 'zone-3')
+  const words = (given: ReturnType<typeof openingRule>, domain: string) =>
+    given.hindranceTo(domain, 'open')?.explanation
+
+  it('names the holder, since when and what ends it', () => {
+    expect([
+      words(ruleOf('reboot-a has zone-1'), 'zone-2'),
+      words(ruleOf('fence has'), 'zone-2'),
+      words(ruleOf('reboot-a has zone-1', 'reboot-b waits for zone-2'), 'zone-1'),
+    ]).toEqual([
+      `nodedisruption/reboot-a holds zone-1 of ${key} since ${now}; it is released when what was taken down is back and all data is clean`,
+      `nodedisruption/fence holds all of ${key} since ${now}; it is released when what was taken down is back and all data is clean`,
+      undefined,
+    ])
+  })
+
+  it('names a holder that gave no name by its request, and one that is gone as such', () => {
+    const ledger = orphan(ledgerWith('reboot-a has zone-1'), 'reboot-a')
+    const nameless = { ...ledger, entries: ledger.entries.map((entry) => ({ ...entry, holder: '', since: '' })) }
+    const rule = openingRule(known(arbiterOf(nameless, cluster)), () => false)
+    expect(words(rule, 'zone-2')).toBe(
+      `request reboot-a holds zone-1 of ${key}; its holder is gone; it is released when what the holder started has ended, or by break-glass`,
+    )
+  })
+
+  it('names who waits and comes first, where a domain that is not open yet would overtake it', () => {
+    const waiting = ledgerWith('reboot-a has zone-1', 'reboot-b waits for zone-2')
+    const free = { ...waiting, entries: emptyLedger.entries }
+    const rule = openingRule(known(arbiterOf(free, cluster)), (domain) => domain === 'zone-3')
+    expect([
+      words(rule, 'zone-1'),
+      words(rule, 'zone-3'),
+      rule.mayOpen(['zone-3']),
+      rule.mayOpen(['zone-3', 'zone-1']),
+    ]).toEqual([
+      `nodedisruption/reboot-b has waited for ${key} since ${now} and is first in the queue; it continues or steps aside by itself`,
+      undefined,
+      true,
+      false,
+    ])
+    expect(rule.mayBegin('zone-1'), 'it may begin all the same').toBe(true)
+  })
+
+  it('lets only what is open stay open while the ledger cannot be read', () => {
+    const rule = openingRule(unreadable, (domain) => domain === 'zone-3')
+    expect([
+      rule.mayOpen(['zone-3']),
+      rule.mayOpen(['zone-3', 'zone-1']),
+      rule.mayBegin('zone-1'),
+      rule.hindranceTo('zone-3', 'open'),
+      rule.hindranceTo('zone-1', 'begin'),
+    ]).toEqual([
+      true,
+      false,
+      false,
+      undefined,
+      { reason: 'LedgerUnknown', explanation: 'who holds the storage is not known: the ledger cannot be read' },
+    ])
+  })
 })
