@@ -3,6 +3,7 @@ import { deployments, nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/
 import { isRetired } from '@cofferdam/product/capabilities/ceph-drain/domain/retire-budget.ts'
 import { disruptionLedgers } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
+import { observeNoout } from './observe-noout.ts'
 import type { Stage } from './stage/open-stage.ts'
 
 const over = ['Completed', 'Rejected']
@@ -39,15 +40,7 @@ async function observeCephLeftovers(stage: Stage, handSet: ReadonlySet<string>):
   const blocking = budgets.filter((budget) => budget.startsWith('rook-ceph-osd-'))
   const { groups, serving } = ceph.controls.truth()
   const unclean = groups.filter(({ acting, whole }) => whole.length < acting.length).length
-  const { out } = await ceph.commands.run({ prefix: 'osd dump', format: 'json' })
-  const { crush_node_flags: flags = {}, osds = [] } = JSON.parse(out) as {
-    readonly crush_node_flags?: Record<string, string[]>
-    readonly osds?: readonly { readonly osd: number; readonly state: readonly string[] }[]
-  }
-  const noout = [
-    ...Object.keys(flags).filter((bucket) => flags[bucket]?.includes('noout')),
-    ...osds.filter(({ state }) => state.includes('noout')).map(({ osd }) => `osd.${osd}`),
-  ]
+  const noout = await observeNoout(stage)
   const wanted = views.of(cephClusters).get(`${namespace}/${name}`)?.spec?.cephVersion?.image
   const old = [...views.of(deployments).values()].filter(
     ({ metadata, spec }) =>

@@ -3,8 +3,10 @@ import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { disruptionLedgers } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
+import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { faultKinds } from './deeds/fault-kinds.ts'
 import { workKinds } from './deeds/work-kinds.ts'
+import { detachByHand } from './detach-by-hand.ts'
 import { observeLeftovers } from './leftovers.ts'
 import { openBlame, type Violation } from './oracle/blame.ts'
 import { openExcuses } from './oracle/excuses.ts'
@@ -116,6 +118,7 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
 
   tell('everybody goes home')
   for (const mend of mends) await settled(stage, mend())
+  await settled(stage, detachByHand(stage))
   excuses.hindered(0)
   let left: string[] = ['everything']
   const homeMs = clock.now()
@@ -133,7 +136,7 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
     await processes.restart(slowLease)
     await step(60_000)
     quiet = (write) => {
-      if (!forgetsLocks(stage, write))
+      if (!forgetsLocks(stage, write) && !reportsWait(write, waits))
         blame.blame('L8', `nothing happens, and the operator writes: ${writeText(write)}`)
     }
     await step(60_000)
@@ -160,6 +163,16 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
     virtualMs,
     waits: waits.length,
   }
+}
+
+/**
+ * After a leap of hours all that was read before is too old to be believed, so a request that waits says so, and once more when it was
+ * read again.
+ */
+function reportsWait({ type, key, subresource }: Write, waits: readonly string[]): boolean {
+  const isOfRequest = (name: string) => waits.some((line) => line.startsWith(`${name} for `))
+  if (type.plural === nodeDisruptions.plural) return subresource === 'status' && isOfRequest(key.name)
+  return type.plural === 'events' && isOfRequest(key.name.split('.')[0] ?? '')
 }
 
 /** How long an owner kept a budget locked is remembered for a while, and then forgotten in one write. */

@@ -3,6 +3,7 @@ import { writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { drawStory } from './draw/draw-story.ts'
+import { createInOrder } from './in-order.ts'
 import { parseArguments, type SimulateArguments } from './parse-arguments.ts'
 import { type Outcome, runStory } from './run-story.ts'
 import { shrinkStory } from './shrink-story.ts'
@@ -16,25 +17,25 @@ interface Report extends Omit<Outcome, 'trace'> {
   readonly deeds?: readonly string[]
 }
 
-const isChild = process.send !== undefined
+/** What a process is started with that plays seeds for another. */
+const childFlag = '--child'
+const isChild = process.argv.includes(childFlag)
 const args = parseArguments(
-  process.argv.slice(2).filter((each) => !each.startsWith('--share=')),
+  process.argv.slice(2).filter((each) => each !== childFlag),
   availableParallelism(),
 )
 if (typeof args === 'string') {
   console.log(args)
   process.exit(args.startsWith('simulate:') ? 2 : 0)
 }
-if (isChild) await playShare(args)
+if (isChild) playForParent(args)
 else process.exitCode = (await playAll(args)) ? 0 : 1
 
-/** Every so-many-th seed, from the one that is this child's first. */
-async function playShare(given: SimulateArguments): Promise<void> {
-  const share = Number(process.argv.find((each) => each.startsWith('--share='))?.slice('--share='.length))
-  for (let index = share; index < given.seeds; index += given.processes) {
-    process.send?.(await playSeed(given.firstSeed + index, given))
-  }
-  process.disconnect()
+/** Plays each seed that it is sent, until it is let go. */
+function playForParent(given: SimulateArguments): void {
+  process.on('message', (seed: number) => {
+    void playSeed(seed, given).then((report) => process.send?.(report))
+  })
 }
 
 async function playSeed(seed: number, { trace, twice, shrinks }: SimulateArguments): Promise<Report> {
@@ -73,16 +74,25 @@ async function shorten(seed: number, rule: string) {
 
 async function playAll(given: SimulateArguments): Promise<boolean> {
   const reports: Report[] = []
-  const shares = Array.from({ length: given.processes }, (_, share) => {
-    const child = fork(fileURLToPath(import.meta.url), [...process.argv.slice(2), `--share=${share}`])
+  const print = createInOrder<Report>(given.firstSeed, (report) => printReport(report, given))
+  let nextSeed = given.firstSeed
+  const children = Array.from({ length: given.processes }, () => {
+    const child = fork(fileURLToPath(import.meta.url), [...process.argv.slice(2), childFlag])
+    const handOut = () => {
+      if (nextSeed < given.firstSeed + given.seeds) child.send(nextSeed++)
+      else child.disconnect()
+    }
     child.on('message', (report: Report) => {
       reports.push(report)
-      printReport(report, given)
+      print.add(report.seed, report)
       if (process.stderr.isTTY) process.stderr.write(`\r${reports.length} of ${given.seeds} seeds `)
+      handOut()
     })
+    handOut()
     return new Promise<number>((resolve) => child.on('exit', (code) => resolve(code ?? 1)))
   })
-  const codes = await Promise.all(shares)
+  const codes = await Promise.all(children)
+  print.end()
   if (process.stderr.isTTY) process.stderr.write('\r')
   reports.sort((a, b) => a.seed - b.seed)
   if (given.json !== undefined) writeFileSync(given.json, `${JSON.stringify(reports, null, 1)}\n`)

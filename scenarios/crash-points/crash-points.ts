@@ -16,9 +16,14 @@ async function main(args: readonly string[]): Promise<number> {
   if (first.includes('@')) return replay(first)
   const every = Number(args.find((arg) => arg.startsWith('--every='))?.slice('--every='.length) ?? 1)
   const asked = args.filter((arg) => !arg.startsWith('--every='))
+  const usage = `usage: crash-points [--every=N] [SCENARIO… | SCENARIO@WRITE/before|unheard|heard/fresh|stale], with ${Object.keys(crashScenarios).join(', ')}`
+  if (first === '--help') {
+    console.log(usage)
+    return 0
+  }
   const unknown = asked.filter((name) => crashScenarios[name] === undefined)
   if (unknown.length > 0 || !Number.isInteger(every) || every < 1) {
-    console.error(`usage: crash-points [--every=N] [SCENARIO…], with ${Object.keys(crashScenarios).join(', ')}`)
+    console.error(`${unknown.length > 0 ? `there is no scenario ${unknown.join(', ')}; ` : ''}${usage}`)
     return 2
   }
   return tryAll(asked.length === 0 ? Object.keys(crashScenarios) : asked, every)

@@ -37,6 +37,8 @@ export interface LonghornOraclePorts {
   readonly isAttended: () => boolean
   /** Into the trace, where what led to it is. */
   readonly tell: (line: string) => void
+  /** Asked at the very moment at which a copy goes: something of the volume broke by no decision. */
+  readonly isBroken?: (volume: string) => boolean
 }
 
 /** What a volume was from one moment on. */
@@ -108,6 +110,7 @@ export function watchLonghorn(ports: LonghornOraclePorts): LonghornOracle {
   const setting = () => settings.get(`${namespace}/${drainPolicySetting}`)
   const noteOf = (key: string) => setting()?.metadata.annotations?.[key]
 
+  const isExcused = (volume: string) => excused.has(volume) || ports.isBroken?.(volume) === true
   const wasOff = (node: string) => node !== '' && (wereOff.has(node) || !isOn(node))
 
   function mayBeLost(replica: LonghornReplica): boolean {
@@ -154,7 +157,7 @@ export function watchLonghorn(ports: LonghornOraclePorts): LonghornOracle {
     const isRunning = isReady(pod) && manager?.status?.currentState === 'running'
     const isOpen = isRunning && pod.metadata.deletionTimestamp === undefined && isOn(node) && isHolding()
     const isBare = isOpen && budgetsOf(pod, [...budgets.values()]).length === 0
-    const bared = isBare ? restingOn(node).filter((volume) => !excused.has(volume)) : []
+    const bared = isBare ? restingOn(node).filter((volume) => !isExcused(volume)) : []
     suspect(`the instance manager of ${node} has the last copy of ${bared.join(', ')}, and no budget`, {
       isSo: bared.length > 0,
       about: `cover/${pod.metadata.name}`,
@@ -178,7 +181,7 @@ export function watchLonghorn(ports: LonghornOraclePorts): LonghornOracle {
     if (copiesOf(volume).some((copy) => copy.metadata.name !== replica.metadata.name && isHealthy(copy))) return
     // What a machine took with it when it fell out was lost by nobody's decision.
     const fellOut = [replica, ...copiesOf(volume)].some(({ spec }) => wasOff(spec?.nodeID ?? ''))
-    if (fellOut || excused.has(volume) || mayBeLost(before)) return
+    if (fellOut || isExcused(volume) || mayBeLost(before)) return
     const how = after === undefined ? 'was deleted' : 'failed'
     blame(`${volume} was left without a healthy copy when the one on ${replica.spec?.nodeID} ${how}`)
   }

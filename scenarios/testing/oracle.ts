@@ -11,6 +11,8 @@ import { groupsBelowFloor } from './groups-below-floor.ts'
 
 export interface OraclePorts {
   readonly views: Views
+  /** Of the Ceph cluster, where others may give their pods the labels of OSDs. */
+  readonly namespace?: string
   /** The label that tells an OSD's failure domain. */
   readonly domainLabel: string
   readonly observeCeph: () => Promise<Observed<CephMap>>
@@ -37,7 +39,7 @@ export interface Oracle {
  * no placement group falls below its floor.
  */
 export function watchOver(ports: OraclePorts): Oracle {
-  const { views, domainLabel, observeCeph, isUnattended, overlapLooks = 0 } = ports
+  const { views, namespace, domainLabel, observeCeph, isUnattended, overlapLooks = 0 } = ports
   const overlaps = new Map<string, number>()
   const violations: string[] = []
   const budgets = views.of(podDisruptionBudgets)
@@ -52,7 +54,7 @@ export function watchOver(ports: OraclePorts): Oracle {
   }
 
   function lookForBareOsds(moment: string): void {
-    const bare = runningOsds(views).filter((pod) => budgetsOf(pod, budgets.values()).length === 0)
+    const bare = runningOsds(views, namespace).filter((pod) => budgetsOf(pod, budgets.values()).length === 0)
     const domains = new Set(bare.map((pod) => pod.metadata.labels?.[domainLabel]))
     if (isGuarded && domains.size > 1) blame(`${moment}, ${bare.map(daemonName).join(', ')} had no budget`)
   }
@@ -75,7 +77,7 @@ export function watchOver(ports: OraclePorts): Oracle {
   function lookAtOsds(): void {
     isRelevant = false
     lookForBareOsds('at rest')
-    for (const pod of runningOsds(views)) {
+    for (const pod of runningOsds(views, namespace)) {
       const held = budgetsOf(pod, budgets.values())
       const name = daemonName(pod)
       if (held.length > 1) isRelevant = true
@@ -90,7 +92,7 @@ export function watchOver(ports: OraclePorts): Oracle {
   })
   const endBudgets = budgets.subscribe(({ key, after }) => {
     isRelevant = true
-    if (runningOsds(views).some((pod) => budgetsOf(pod, budgets.values()).length > 0)) isGuarded = true
+    if (runningOsds(views, namespace).some((pod) => budgetsOf(pod, budgets.values()).length > 0)) isGuarded = true
     lookForBareOsds(`when ${key} ${after === undefined ? 'went' : 'changed'}`)
   })
   return {
@@ -107,9 +109,13 @@ export function watchOver(ports: OraclePorts): Oracle {
   }
 }
 
-function runningOsds(views: Views): Pod[] {
+function runningOsds(views: Views, namespace: string | undefined): Pod[] {
   return [...views.of(pods).values()].filter(
-    (pod) => pod.metadata.labels?.['app'] === 'rook-ceph-osd' && isActive(pod) && isReady(pod),
+    (pod) =>
+      pod.metadata.labels?.['app'] === 'rook-ceph-osd' &&
+      (namespace === undefined || pod.metadata.namespace === namespace) &&
+      isActive(pod) &&
+      isReady(pod),
   )
 }
 

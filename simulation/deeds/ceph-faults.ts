@@ -21,6 +21,10 @@ function lie(answer: 'yes' | 'no'): (ports: DeedPorts) => void {
   }
 }
 
+const pooled = 'replicapool'
+/** Until the operator has read another floor, and what was let go before is back. */
+const knownMs = 150_000
+
 /** What Ceph says, or does not. */
 export const cephFaults: Readonly<Record<string, FaultKind>> = {
   'Ceph does not answer in time': { row: 'F17', fits: withCeph, apply: trouble('hangs') },
@@ -67,6 +71,33 @@ export const cephFaults: Readonly<Record<string, FaultKind>> = {
       stage.ceph?.controls.setRecoveryRate(0)
       atHome(mend)
       stage.clock.after(between(random, 30, 200) * 1_000, mend)
+    },
+  },
+  'a pool is created': {
+    row: 'F19',
+    fits: withCeph,
+    async apply({ stage, random, tell, number }) {
+      const pool = `pool-${number}`
+      tell(`somebody creates ${pool}`)
+      await stage.ceph?.commands.run({ prefix: 'osd pool create', pool, pg_num: between(random, 1, 17) })
+    },
+  },
+  'a pool wants all its copies to serve': {
+    row: 'F19',
+    fits: withCeph,
+    async apply({ stage, random, tell, excuses, atHome }) {
+      const { groups, serving } = stage.ceph?.controls.truth() ?? { groups: [], serving: new Set() }
+      const most = Math.max(0, ...groups.filter(({ pool }) => pool === pooled).map(({ acting }) => acting.length))
+      // What is away already would stop the pool at once, by nobody's decision but this.
+      if (serving.size < stage.shape.osds.length || most < 3) return
+      const floor = (val: number) =>
+        stage.ceph?.commands.run({ prefix: 'osd pool set', pool: pooled, var: 'min_size', val: String(val) })
+      tell(`${pooled} gets the floor ${most}`)
+      excuses.meddled('storage', knownMs)
+      await floor(most)
+      const mend = () => void floor(2)
+      atHome(mend)
+      stage.clock.after(between(random, 60, 300) * 1_000, mend)
     },
   },
 }

@@ -1,4 +1,5 @@
 import { longhornReplicas } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
+import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { between, oneOf } from '../story.ts'
 import { always, type DeedPorts, type FaultKind, withCeph, withLonghorn } from './deed-kind.ts'
 
@@ -35,7 +36,8 @@ export const storageFaults: Readonly<Record<string, FaultKind>> = {
       meddleWithApps(ports, ms + 10 * 60_000)
       kubelet.powerOff(name)
       const mend = () => {
-        if (!kubelet.isOn(name)) kubelet.powerOn(name)
+        // A health check may have had it replaced meanwhile.
+        if (!kubelet.isOn(name) && stage.views.of(nodes).get(name) !== undefined) kubelet.powerOn(name)
       }
       atHome(mend)
       stage.clock.after(ms, mend)

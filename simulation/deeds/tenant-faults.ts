@@ -14,7 +14,7 @@ export const tenantFaults: Readonly<Record<string, FaultKind>> = {
   'a tenant with rights in one namespace creates objects with the labels of storage': {
     row: 'F23',
     fits: always,
-    async apply({ stage, random, tell, number, blame }) {
+    async apply({ stage, random, tell, number, blame, atHome }) {
       tell('a tenant makes objects that look like others')
       const api = await openTenant(stage.server, `${namespace}-${number}`, [
         { group: '', resource: 'pods', verbs },
@@ -25,6 +25,8 @@ export const tenantFaults: Readonly<Record<string, FaultKind>> = {
       const labels = { app: 'rook-ceph-osd', 'ceph-osd-id': '0', osd: '0', 'cofferdam.io/made-for': 'kured' }
       const until = rfc3339(stage.clock.now() + between(random, 1, 100_000) * 60_000)
       const lies = ['{', '{"until":5}', JSON.stringify({ until, holder: 'x'.repeat(5_000), reason: '\n\u202e' })]
+      // As long as it is there, no drain of the node that his pod is on can end.
+      atHome(() => stage.api.delete(podDisruptionBudgets, { ...at, name: 'rook-ceph-osd' }).catch(() => undefined))
       await api.create(podDisruptionBudgets, {
         apiVersion: 'policy/v1',
         kind: 'PodDisruptionBudget',

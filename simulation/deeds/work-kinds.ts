@@ -6,6 +6,7 @@ import { appLockAnnotation } from '@cofferdam/product/shared/app-lock-annotation
 import { disruptionPolicies, policyName } from '@cofferdam/product/shared/kinds/disruption-policy.ts'
 import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { runNodeDrain, setCordon } from '@cofferdam/simulator/world/tools/kubectl-drain.ts'
+import { observeNoout } from '../observe-noout.ts'
 import { shop } from '../oracle/watch-apps.ts'
 import { between, oneOf } from '../story.ts'
 import { always, type DeedKind, type DeedPorts, withCeph } from './deed-kind.ts'
@@ -128,9 +129,11 @@ export const workKinds: Readonly<Record<string, DeedKind>> = {
     fits: withCeph,
     async apply({ stage, random, tell, handSet }) {
       const who = `osd.${oneOf(random, stage.shape.osds)}`
-      tell(`an admin sets noout on ${who}`)
+      const before = await observeNoout(stage)
+      tell(`an admin sets noout on ${who}${before.includes(who) ? ', where it is set already' : ''}`)
       await stage.ceph?.commands.run({ prefix: 'osd set-group', flags: 'noout', who: [who] })
-      handSet.add(who)
+      // Ceph knows no owner of a flag: one that an update has set goes with it.
+      if (!before.includes(who)) handSet.add(who)
     },
   },
 }

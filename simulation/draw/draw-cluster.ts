@@ -15,14 +15,15 @@ export function drawCluster(random: Random): ClusterShape {
   const ceph = hasCeph ? drawCeph(random, nodes, domain) : undefined
   const volumes = hasLonghorn ? Array.from({ length: between(random, 1, 4) }, (_, index) => `data-${index}`) : []
   const apps = drawApps(random, count)
+  const longhorn = hasLonghorn ? drawLonghorn(random, nodes, volumes) : undefined
   return {
     file: {
       name: 'simulated',
       zones: zones.map((name) => ({ name })),
       nodes: nodes.map((name, index) => ({ name, zone: zones[index % 3], roles: ['worker'] })),
-      apps,
+      apps: [...apps, ...(longhorn?.users ?? [])],
       ...(ceph && { ceph: ceph.file }),
-      ...(hasLonghorn && { longhorn: drawLonghorn(random, nodes, volumes) }),
+      ...(longhorn && { longhorn: longhorn.file }),
       ...(hasMachines && { machines: drawMachines(random) }),
     },
     nodes,
@@ -84,30 +85,47 @@ function erasurePool(domain: 'host' | 'zone', domains: number) {
   }
 }
 
-function drawLonghorn(random: Random, nodes: readonly string[], volumes: readonly string[]) {
-  return {
-    drainPolicy: oneOf(random, [
-      'block-if-contains-last-replica',
-      'block-for-eviction',
-      'block-for-eviction-if-contains-last-replica',
-    ]),
-    nodes: [...nodes],
-    volumes: volumes.map((name) => ({
+/** Of the volumes, some are used by a database each, some are attached by somebody who works with them, and some rest. */
+function drawLonghorn(random: Random, nodes: readonly string[], names: readonly string[]) {
+  const users = names.filter(() => random.next() < 0.4).map((name) => ({ name: `db-of-${name}`, volume: name }))
+  const volumes = names.map((name) => {
+    const user = users.find(({ volume }) => volume === name)
+    const isByHand = random.next() < 0.3
+    return {
       name,
       size: '1Gi',
       filled: 0.25,
       replicas: between(random, 1, Math.min(nodes.length, 4)),
-      ...(random.next() < 0.5 && { attachedTo: oneOf(random, nodes) }),
-    })),
-    pace: { rebuildPerSecond: '32Mi' },
+      ...(user && { attachedBy: `shop/${user.name}` }),
+      ...(user === undefined && isByHand && { attachedTo: oneOf(random, nodes) }),
+    }
+  })
+  const kind = oneOf(random, ['Deployment', 'StatefulSet'] as const)
+  return {
+    users: users.map(({ name }) => ({ name, namespace: 'shop', kind, replicas: 1 })),
+    file: {
+      drainPolicy: oneOf(random, [
+        'block-if-contains-last-replica',
+        'block-for-eviction',
+        'block-for-eviction-if-contains-last-replica',
+      ]),
+      nodes: [...nodes],
+      volumes,
+      pace: { rebuildPerSecond: '32Mi' },
+    },
   }
 }
 
 function drawMachines(random: Random) {
+  const api = oneOf(random, ['openshift', 'cluster-api'] as const)
   return {
-    api: oneOf(random, ['openshift', 'cluster-api'] as const),
+    api,
     volumes: 'follow',
-    healthCheck: { style: oneOf(random, ['budget', 'machine', 'node']), after: oneOf(random, [60, 300]) },
+    // Only those of OpenShift ask a budget of machines.
+    healthCheck: {
+      style: oneOf(random, api === 'openshift' ? ['budget', 'machine', 'node'] : ['machine', 'node']),
+      after: oneOf(random, [60, 300]),
+    },
     pace: { provisionSeconds: 30, terminateSeconds: 10, rebootSeconds: 30 },
   }
 }

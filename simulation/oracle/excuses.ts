@@ -14,6 +14,8 @@ export interface Excuses {
   mended(what: string): void
   /** When it broke; undefined: it did not, or is back for long. */
   brokeAt(what: string): number | undefined
+  /** Something broke so lately that whoever decides cannot know of it. */
+  hasJustBroken(): boolean
   /** All that broke and is not mended. */
   broken(): readonly string[]
   /** People meddled with what holds evictions back: what it lets through for a while is theirs. */
@@ -21,6 +23,8 @@ export interface Excuses {
   isMeddledWith(what: string): boolean
 }
 
+/** How long it takes until whoever decides can know of what broke: Ceph and Kubernetes notice first, then it is read. */
+export const patienceMs = 120_000
 /** How long a new process reads before it acts. */
 const settlingMs = 30_000
 
@@ -58,6 +62,7 @@ export function openExcuses(clock: Clock, processes: () => Processes): Excuses {
     broke: (what) => void broken.set(what, clock.now()),
     mended: (what) => void broken.delete(what),
     brokeAt: (what) => broken.get(what),
+    hasJustBroken: () => [...broken.values()].some((atMs) => clock.now() - atMs < patienceMs),
     broken: () => [...broken.keys()],
     meddled: (what, forMs) => void meddled.set(what, Math.max(meddled.get(what) ?? 0, clock.now() + forMs)),
     isMeddledWith: (what) => (meddled.get(what) ?? 0) > clock.now(),

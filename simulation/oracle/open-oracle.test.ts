@@ -122,6 +122,40 @@ it('an operator that lets OSDs of two hosts go together is blamed for bare OSDs 
   expect(rules()).toEqual(['S1', 'S11'])
 })
 
+it('evictions that leave one monitor of three are blamed for the quorum', async () => {
+  await stage.processes.stop()
+  await removeBudgets()
+  const [first, second] = podsOf('rook-ceph-mon') as { namespace: string; name: string }[]
+  await evictPod(stage.api, first as { namespace: string; name: string })
+  expect(rules()).not.toContain('S9')
+  await evictPod(stage.api, second as { namespace: string; name: string })
+  expect(rules()).toContain('S9')
+})
+
+it('an operator that lets a machine be fenced while copies are missing is blamed', async () => {
+  await stage.processes.stop()
+  const name = 'rook-ceph-rook-ceph'
+  const type = { group: 'g.example', version: 'v1', plural: 'machinedisruptionbudgets', kind: 'B', namespaced: true }
+  const allows = (disruptionsAllowed: number) =>
+    oracle.onWrite({
+      actor: 'operator',
+      verb: 'update',
+      type,
+      key: { namespace: 'default', name },
+      subresource: 'status',
+      body: { status: { disruptionsAllowed } },
+      isDryRun: false,
+    })
+  allows(1)
+  expect(rules()).toEqual([])
+  stage.ceph?.controls.failDisk(0)
+  await seconds(30)
+  allows(0)
+  expect(rules()).not.toContain('S8')
+  allows(1)
+  expect(rules()).toContain('S8')
+})
+
 it('an eviction under a lock that nobody guards any more is blamed', async () => {
   const until = rfc3339(stage.clock.now() + 600_000)
   const text = JSON.stringify({ until, holder: 'bob', reason: 'rebalance' })

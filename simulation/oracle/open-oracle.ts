@@ -4,7 +4,9 @@ import type { Blame } from './blame.ts'
 import type { Excuses } from './excuses.ts'
 import { watchApps } from './watch-apps.ts'
 import { watchData } from './watch-data.ts'
+import { watchFences } from './watch-fences.ts'
 import { watchLedger } from './watch-ledger.ts'
+import { watchQuorum } from './watch-quorum.ts'
 import { watchStorageBudgets } from './watch-storage-budgets.ts'
 import { type WriteOracle, watchWrites } from './watch-writes.ts'
 
@@ -28,7 +30,9 @@ export function openOracle(stage: Stage, { blame, excuses, writer }: WholeOracle
   const apps = watchApps(stage, blame, excuses)
   const ledger = watchLedger(stage, blame, excuses)
   const budgets = watchStorageBudgets(stage, blame, excuses)
-  const writes = watchWrites({ stage: () => stage, data: () => data, writer }, blame)
+  const fences = watchFences(stage, blame, excuses)
+  const quorum = watchQuorum(stage, blame, excuses)
+  const writes = watchWrites({ stage: () => stage, data: () => data, fences, quorum, writer }, blame)
   return {
     writes,
     onWrite: (write) => writes.judge(write),

@@ -2,7 +2,7 @@ import { nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import type { CephTruth, GroupTruth } from '@cofferdam/simulator/world/ceph/simulated-ceph.ts'
 import type { Stage } from '../stage/open-stage.ts'
 import type { Blame } from './blame.ts'
-import type { Excuses } from './excuses.ts'
+import { type Excuses, patienceMs } from './excuses.ts'
 
 export interface DataOracle {
   /** Somebody decided that this pod goes, and was let. Call it at that very moment. */
@@ -12,8 +12,8 @@ export interface DataOracle {
   look(): void
 }
 
-/** How long it takes until whoever decides can know of what broke: Ceph and Kubernetes notice first, then it is read. */
-const patienceMs = 120_000
+/** The longest grace period, and more. */
+const lastsMs = 300_000
 
 /**
  * S1: no voluntary step takes a placement group below its floor, counted by processes that serve it and by copies that are whole; what
@@ -24,8 +24,24 @@ export function watchData(stage: Stage, { blame }: Blame, excuses: Excuses): Dat
   if (ceph === undefined || description.ceph === undefined) return undefined
   const { namespace } = description.ceph
   const nodeOf = new Map(description.ceph.osds.map(({ id, node }) => [id, node]))
-  /** OSDs that somebody decided over, and that have not served since. */
-  const taken = new Map<number, number>()
+  /** OSDs that somebody decided over, with the pod that they ran in. */
+  const taken = new Map<number, { readonly atMs: number; readonly uids: ReadonlySet<string> }>()
+  const podsOf = (osd: number) =>
+    [...views.of(pods).values()].filter(
+      ({ metadata }) => metadata.namespace === namespace && metadata.labels?.['ceph-osd-id'] === String(osd),
+    )
+  const take = (osd: number) =>
+    void taken.set(osd, { atMs: clock.now(), uids: new Set(podsOf(osd).map(({ metadata }) => metadata.uid ?? '')) })
+
+  /** It goes, or is gone. One that serves again does so in another pod; what has lasted for so long did not go at all. */
+  function isAway(osd: number, { serving }: CephTruth): boolean {
+    const before = taken.get(osd)
+    if (before === undefined) return false
+    if (!serving.has(osd)) return true
+    return (
+      clock.now() - before.atMs < lastsMs && podsOf(osd).some(({ metadata }) => before.uids.has(metadata.uid ?? ''))
+    )
+  }
 
   const brokeAt = (osd: number) => excuses.brokeAt(`osd ${osd}`) ?? excuses.brokeAt(`node ${nodeOf.get(osd)}`)
 
@@ -39,8 +55,9 @@ export function watchData(stage: Stage, { blame }: Blame, excuses: Excuses): Dat
   function judge(osd: number, truth: CephTruth, by: string): void {
     for (const group of truth.groups) {
       if (!group.serving.includes(osd)) continue
-      const others = group.serving.filter((other) => other !== osd && !taken.has(other))
-      const whole = group.whole.filter((other) => other !== osd && !taken.has(other))
+      const stays = (other: number) => other !== osd && !isAway(other, truth)
+      const others = group.serving.filter(stays)
+      const whole = group.whole.filter(stays)
       const lacking =
         others.length < group.minSize ? 'processes' : whole.length < group.minSize ? 'whole copies' : undefined
       if (lacking === undefined || isAbsolved(group)) continue
@@ -75,16 +92,16 @@ export function watchData(stage: Stage, { blame }: Blame, excuses: Excuses): Dat
       const truth = ceph.controls.truth()
       const osd = Number(id)
       if (truth.serving.has(osd)) judge(osd, truth, by)
-      taken.set(osd, clock.now())
+      take(osd)
     },
     restarted(osd) {
       const truth = ceph.controls.truth()
       if (truth.serving.has(osd)) judge(osd, truth, 'an update')
-      taken.set(osd, clock.now())
+      take(osd)
     },
     look() {
       const truth = ceph.controls.truth()
-      for (const [osd, atMs] of taken) if (clock.now() - atMs > 5_000 && truth.serving.has(osd)) taken.delete(osd)
+      for (const osd of taken.keys()) if (!isAway(osd, truth)) taken.delete(osd)
       mendWhatIsWhole(truth)
       for (const group of truth.groups) {
         if (group.isPeering || group.serving.length >= group.minSize) continue

@@ -1,5 +1,6 @@
+import { longhornReplicas, longhornVolumes } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { unknown } from '@cofferdam/product/shared/observed.ts'
-import { watchLonghorn } from '../../scenarios/testing/longhorn-oracle.ts'
+import { isHealthy, watchLonghorn } from '../../scenarios/testing/longhorn-oracle.ts'
 import { watchOver } from '../../scenarios/testing/oracle.ts'
 import type { Stage } from '../stage/open-stage.ts'
 import type { Blame } from './blame.ts'
@@ -20,6 +21,7 @@ export function watchStorageBudgets(stage: Stage, { blame }: Blame, excuses: Exc
     description.ceph &&
     watchOver({
       views,
+      namespace: description.ceph.namespace,
       domainLabel: `topology-location-${shape.domain}`,
       // Placement groups are judged by what Ceph really has.
       observeCeph: async () => unknown('not asked here'),
@@ -36,15 +38,30 @@ export function watchStorageBudgets(stage: Stage, { blame }: Blame, excuses: Exc
       isOn: world.kubelet.isOn,
       verify: longhorn.controls.verify,
       isAttended,
+      isBroken: (volume) => excuses.brokeAt(`volume ${volume}`) !== undefined || excuses.isMeddledWith('nodes'),
       tell: () => {},
     })
   let seen = { osds: 0, volumes: 0 }
 
+  /** A volume with all its copies has no excuse any more, and when all have theirs, machines that fell out before excuse nothing. */
+  function mendWholeVolumes(): void {
+    const copies = [...views.of(longhornReplicas).values()].filter(isHealthy)
+    const robust = shape.volumes.filter((name) => {
+      const volume = views.of(longhornVolumes).get(`${description.longhorn?.namespace}/${name}`)
+      const healthy = copies.filter(({ spec }) => spec?.volumeName === name).length
+      return volume !== undefined && healthy >= (volume.spec?.numberOfReplicas ?? 0)
+    })
+    for (const name of robust) {
+      const brokeMs = excuses.brokeAt(`volume ${name}`)
+      if (brokeMs !== undefined && clock.now() - brokeMs > settlingMs) excuses.mended(`volume ${name}`)
+    }
+    if (robust.length === shape.volumes.length && !excuses.isMeddledWith('nodes')) volumes?.forgetOutages()
+  }
+
   return {
     look() {
       osds?.look()
-      for (const volume of shape.volumes)
-        if (excuses.brokeAt(`volume ${volume}`) !== undefined || excuses.isMeddledWith('nodes')) volumes?.excuse(volume)
+      mendWholeVolumes()
       volumes?.look()
       const isMeddled = excuses.isMeddledWith('storage')
       for (const sentence of osds?.violations.slice(seen.osds) ?? []) if (!isMeddled) blame('S11', sentence)

@@ -7,6 +7,8 @@ import type { Stage } from '../stage/open-stage.ts'
 import type { Write } from '../stage/witness.ts'
 import type { Blame } from './blame.ts'
 import type { DataOracle } from './watch-data.ts'
+import type { watchFences } from './watch-fences.ts'
+import type { watchQuorum } from './watch-quorum.ts'
 
 export interface WriteOracle {
   /** Before it is carried out; what it returns is called when it was. */
@@ -20,6 +22,8 @@ export interface WriteOracle {
 export interface WriteOraclePorts {
   readonly stage: () => Stage
   readonly data: () => DataOracle | undefined
+  readonly fences: ReturnType<typeof watchFences>
+  readonly quorum: ReturnType<typeof watchQuorum>
   /** Who writes at this moment. */
   readonly writer: () => string
 }
@@ -40,7 +44,7 @@ const heardMs = 10_000
  * What may be written: S4, no eviction under a locked budget is let through; S15, the operator deletes nothing that holds data or runs;
  * S16, it opens only nodes that it closed itself; S20, no private key is in anything but a Secret.
  */
-export function watchWrites({ stage, data, writer }: WriteOraclePorts, { blame }: Blame): WriteOracle {
+export function watchWrites({ stage, data, fences, quorum, writer }: WriteOraclePorts, { blame }: Blame): WriteOracle {
   /** Nodes that are closed, and who closed them. */
   const closedBy = new Map<string, string>()
   const lockedSince = new Map<string, number>()
@@ -59,6 +63,7 @@ export function watchWrites({ stage, data, writer }: WriteOraclePorts, { blame }
 
   function judgeOperator(write: Write): (() => void) | undefined {
     const { verb, type, key, body } = write
+    fences.judge(write)
     if (verb === 'deletecollection') blame('S15', `the operator deletes all ${type.plural}`)
     if (verb === 'delete' && neverDeleted.includes(type.plural) && !isOsdPod(write))
       blame('S15', `the operator deletes a ${type.kind}`)
@@ -98,6 +103,7 @@ export function watchWrites({ stage, data, writer }: WriteOraclePorts, { blame }
     return () => {
       for (const { metadata } of locks)
         blame('S4', `an eviction by ${actor} got through although ${metadata.name} was locked`)
+      quorum.taken(key, `an eviction by ${actor}`)
       data()?.taken(key, `an eviction by ${actor}`)
     }
   }

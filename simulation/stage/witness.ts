@@ -101,7 +101,14 @@ function bodyOf({ body }: Patch): JsonObject | readonly unknown[] {
 }
 
 /** `patch nodes/node-1`. */
-export function writeText({ verb, type, key, subresource }: Write): string {
+export function writeText({ verb, type, key, subresource, body }: Write): string {
   const part = subresource === undefined || subresource === 'eviction' ? '' : `/${subresource}`
-  return `${verb} ${type.plural}/${keyText({ ...(key.namespace && { namespace: key.namespace }), name: key.name })}${part}`
+  const name = keyText({ ...(key.namespace && { namespace: key.namespace }), name: key.name })
+  return `${verb} ${type.plural}/${name}${part}${type.plural === 'events' ? `: ${eventText(body)}` : ''}`
+}
+
+/** What the operator gives as its reason explains the writes around it. */
+function eventText(body: unknown): string {
+  const { reason, message, note } = (body ?? {}) as { reason?: string; message?: string; note?: string }
+  return `${reason} ${message ?? note}`.slice(0, 300)
 }
