@@ -6,10 +6,12 @@ export default defineConfig({
     include: [
       'packages/*/src/**/*.test.ts',
       'test/*.test.ts',
+      'test/coverage/*.test.ts',
       'test/documents/**/*.test.ts',
       'test/fuzz/*.test.ts',
       'test/lab/**/*.test.ts',
       'test/model/**/*.test.ts',
+      'test/mutants/*.test.ts',
       'test/rounds/**/*.test.ts',
       'scenarios/**/*.test.ts',
       'simulation/**/*.test.ts',
