@@ -37,6 +37,21 @@ export async function countPageCost(page: Page): Promise<PageCost> {
   }
 }
 
+export function countElements(page: Page): Promise<number> {
+  return page.evaluate<number>("document.querySelectorAll('*').length")
+}
+
+/** Counts the elements put in, taken out or written anew from now on; the answer tells how many there were. */
+export async function countStrokes(page: Page): Promise<() => Promise<number>> {
+  await page.evaluate(`
+    window.strokes = 0
+    new MutationObserver((records) => {
+      for (const { type, addedNodes, removedNodes } of records)
+        window.strokes += type === 'childList' ? addedNodes.length + removedNodes.length : 1
+    }).observe(document.documentElement, { subtree: true, childList: true, attributes: true, characterData: true })`)
+  return () => page.evaluate<number>('window.strokes')
+}
+
 interface Profile {
   readonly nodes: readonly {
     readonly id: number
