@@ -6,10 +6,10 @@ import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { foreignPartOf, problemsText, shortExplanation } from '../../../shared/record-limits.ts'
 import { recordNotes as notes } from '../../../shared/record-notes.ts'
+import { type RecordOwner, recordOwners } from '../../../shared/record-owner.ts'
 import { buildCephFacts } from '../domain/ceph-facts.ts'
 import { buildDomainRecord } from '../domain/domain-record.ts'
 import type { DrainRecord, RecordChange } from '../domain/drain-record.ts'
-import { type RecordOwner, recordOwners } from '../domain/record-owner.ts'
 import { buildDrainState, isStateKey, parseDrainState, type RecordRelease, stateMapName } from '../domain/state-map.ts'
 
 export const recordName = stateMapName
@@ -75,7 +75,8 @@ export async function writeRecord(
   const annotations = { ...foreign.annotations, ...buildAnnotations(record, change) }
   const state = change.state ?? parseDrainState(configMap?.data)
   const hasForeign = [foreign.data, foreign.binaryData].some((part) => Object.keys(part ?? {}).length > 0)
-  const owners = recordOwners(configMap?.metadata.ownerReferences, change.owner, { state, hasForeign })
+  const mustOutlive = hasForeign || (state?.ownNoout ?? []).length > 0
+  const owners = recordOwners(configMap?.metadata.ownerReferences, change.owner, { mustOutlive })
   const ownerReferences = owners === undefined ? {} : { ownerReferences: owners }
   if (configMap === undefined) {
     const created = await api.create(

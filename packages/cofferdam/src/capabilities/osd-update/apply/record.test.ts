@@ -8,7 +8,7 @@ import { recordWrite, type StoredUpdate, type UpdateChange } from '../domain/sto
 import { updateSnapshot } from '../domain/testing/update-fixture.ts'
 import { readUpdate, writeRecord } from './record.ts'
 
-const cluster = { namespace: 'rook-ceph', name: 'rook-ceph' }
+const cluster = { namespace: 'rook-ceph', name: 'rook-ceph', uid: 'uid-1' }
 const { signal } = new AbortController()
 const planned = decideOsdUpdate(updateSnapshot())
 const { plan: _, ...unplanned } = planned
@@ -99,4 +99,28 @@ it('a record that somebody filled with notes of his own is written all the same,
   await writeUpdate(api, { stored }, { record: planned.record, starts, decision: longer })
   expect((await read()).starts).toEqual(starts)
   stop()
+})
+
+/** What the ConfigMap goes with after these notes of OSDs that are stopped, one write after the other. */
+async function ownersAfter(...notes: readonly Map<number, { atMs: number; epoch: number }>[]) {
+  const { api, stop } = openScenario()
+  await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: cluster.namespace } })
+  const record = { ...planned.record, noout: [] }
+  for (const starts of notes) {
+    const stored = await readUpdate(api, { ...cluster, generation: record.generation }, signal)
+    await writeUpdate(api, { stored }, { record, starts, decision: planned })
+  }
+  const { metadata } = await api.get(configMaps, { ...cluster, name: 'cofferdam-osd-update-rook-ceph' })
+  stop()
+  return metadata.ownerReferences?.map(({ kind, uid }) => `${kind} ${uid}`)
+}
+
+it('a record goes with its cluster: left behind, the next cluster of that name would read it as its own', async () => {
+  expect(await ownersAfter(new Map())).toEqual(['CephCluster uid-1'])
+})
+
+it('while an OSD is stopped the record outlives the object of its cluster, which may be put back', async () => {
+  const stopped = new Map([[3, { atMs: 1_000, epoch: 7 }]])
+  expect(await ownersAfter(new Map(), stopped)).toBeUndefined()
+  expect(await ownersAfter(stopped, new Map())).toEqual(['CephCluster uid-1'])
 })

@@ -2,6 +2,7 @@ import type { ConfigMap } from '@cofferdam/kubernetes/api/core.ts'
 import { isJsonObject, isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import { foreignPartOf, shortExplanation } from '../../../shared/record-limits.ts'
 import { recordNotes } from '../../../shared/record-notes.ts'
+import { type RecordOwner, recordOwners } from '../../../shared/record-owner.ts'
 import type { OsdUpdateDecision } from './decision.ts'
 import type { UpdateRecord } from './snapshot.ts'
 import { formatUpdateRecord, freshRecord, parseUpdateRecord, updateRecordName } from './update-record.ts'
@@ -68,7 +69,7 @@ export interface RecordWrite {
  */
 export function recordWrite(
   stored: StoredUpdate,
-  { namespace, name }: { readonly namespace: string; readonly name: string },
+  { namespace, ...owner }: RecordOwner & { readonly namespace: string },
   { record, starts, decision }: UpdateChange,
 ): RecordWrite | undefined {
   const { configMap } = stored
@@ -83,16 +84,22 @@ export function recordWrite(
   }
   const explanation = shortExplanation(decision.explanation)
   const notes = { [recordNotes.reason]: decision.reason, [recordNotes.explanation]: explanation }
+  // An OSD that was stopped, and a flag in Ceph, have to be known also where the cluster's object is deleted and put back.
+  const mustOutlive = starts.size > 0 || (record.noout ?? []).length > 0
+  const owners = recordOwners(configMap?.metadata.ownerReferences, owner, { mustOutlive })
+  const ownerReferences = owners === undefined ? {} : { ownerReferences: owners }
   if (configMap === undefined) {
-    const metadata = { namespace, name: updateRecordName({ name }), annotations: notes }
+    const metadata = { namespace, name: updateRecordName(owner), annotations: notes, ...ownerReferences }
     return { verb: 'create', configMap: { apiVersion: 'v1', kind: 'ConfigMap', metadata, data } }
   }
-  if (isAsBefore(configMap.data ?? {}, data, decision) && stored.reason === decision.reason) return undefined
+  const { ownerReferences: present, ...metadata } = configMap.metadata
+  const isSaid = stored.reason === decision.reason && isSameJson(present ?? [], owners ?? [])
+  if (isSaid && isAsBefore(configMap.data ?? {}, data, decision)) return undefined
   // What others put there must not keep an update that is under way from being remembered.
   const foreign = foreignPartOf(configMap)
   const changed = {
     ...configMap,
-    metadata: { ...configMap.metadata, annotations: { ...foreign.annotations, ...notes } },
+    metadata: { ...metadata, ...ownerReferences, annotations: { ...foreign.annotations, ...notes } },
     data,
     ...(foreign.binaryData === undefined ? {} : { binaryData: foreign.binaryData }),
   }
