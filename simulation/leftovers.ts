@@ -10,7 +10,7 @@ const over = ['Completed', 'Rejected']
 
 /** What keeps a cluster from being as it should once everybody has gone home; empty: it is. */
 export async function observeLeftovers(stage: Stage, handSet: ReadonlySet<string>): Promise<string[]> {
-  const { views, processes } = stage
+  const { views, processes, kured, shape } = stage
   const open = [...views.of(nodeDisruptions).values()].filter(({ status }) => !over.includes(status?.phase ?? ''))
   const cordoned = [...views.of(nodes).values()].filter(({ spec }) => spec?.unschedulable === true)
   const held = [...views.of(disruptionLedgers).values()].flatMap(({ status }) => status?.entries ?? [])
@@ -23,6 +23,7 @@ export async function observeLeftovers(stage: Stage, handSet: ReadonlySet<string
       const waits = (status?.blockedBy ?? []).map(({ object, reason }) => `${reason} of ${object}`)
       return `${metadata.name} for ${spec.nodeName} is ${status?.phase ?? 'new'}: ${waits.join(', ') || 'no reason'}`
     }),
+    ...shape.nodes.filter((name) => kured?.isRebootRequired(name)).map((name) => `kured has still to reboot ${name}`),
     ...cordoned.map(({ metadata }) => `${metadata.name} is cordoned`),
     ...held.map(({ key, holder }) => `${key} is held by ${holder}`),
     ...marked.map(({ metadata }) => `the budget ${metadata.name} is marked as held`),

@@ -1,5 +1,6 @@
+import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
-import { configMaps, nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { configMaps, deployments, nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { evictPod, type KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { appLockAnnotation } from '@cofferdam/product/shared/app-lock-annotation.ts'
@@ -120,6 +121,27 @@ it('an operator that lets OSDs of two hosts go together is blamed for bare OSDs 
   await evictPod(stage.api, second as { namespace: string; name: string })
   await seconds(2)
   expect(rules()).toEqual(['S1', 'S11'])
+})
+
+it('an operator that restarts OSDs of two hosts together is blamed, and one that only takes its marks away is not', async () => {
+  await stage.processes.stop()
+  const write = async (osd: number, change: (deployment: Deployment) => Deployment) => {
+    const key = { namespace: 'rook-ceph', name: `rook-ceph-osd-${osd}` }
+    await rival.update(deployments, change(await stage.api.get(deployments, key)))
+  }
+  const marked = (each: Deployment) => ({
+    ...each,
+    metadata: { ...each.metadata, annotations: { ...each.metadata.annotations, mark: 'now' } },
+  })
+  const restarted = (each: Deployment) => {
+    const { template } = each.spec
+    const metadata = { ...template.metadata, annotations: { restarted: 'now' } }
+    return { ...each, spec: { ...each.spec, template: { ...template, metadata } } }
+  }
+  for (const osd of [0, 1, 2]) await write(osd, marked)
+  expect(rules()).toEqual([])
+  for (const osd of [0, 1]) await write(osd, restarted)
+  expect(rules()).toEqual(['S1'])
 })
 
 it('evictions that leave one monitor of three are blamed for the quorum', async () => {

@@ -1,6 +1,8 @@
+import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
-import { podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { deployments, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { appLockAnnotation } from '@cofferdam/product/shared/app-lock-annotation.ts'
 import type { Stage } from '../stage/open-stage.ts'
@@ -79,9 +81,13 @@ export function watchWrites({ stage, data, fences, quorum, writer }: WriteOracle
     return pod?.metadata.labels?.['app'] === 'rook-ceph-osd'
   }
 
-  function judgeRestart({ key }: Write): (() => void) | undefined {
+  /** Only another template ends the pod; marks on the Deployment itself, which an update leaves and takes away, do not. */
+  function judgeRestart({ key, body }: Write): (() => void) | undefined {
     const osd = /^rook-ceph-osd-(\d+)$/.exec(key.name)?.[1]
-    return osd === undefined ? undefined : () => data()?.restarted(Number(osd))
+    const stored = stage().views.of(deployments).get(`${key.namespace}/${key.name}`)
+    const { spec } = body as Deployment
+    if (osd === undefined || isSameJson(spec.template, stored?.spec.template)) return undefined
+    return () => data()?.restarted(Number(osd))
   }
 
   function judgeEviction({ actor, key }: Write): () => void {
