@@ -1,13 +1,15 @@
 import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
-import { nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import { configMaps, nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { parseUpdateRecord, updateRecordName } from '@cofferdam/product/capabilities/osd-update/domain/update-record.ts'
 import { appLockAnnotation } from '@cofferdam/product/shared/app-lock-annotation.ts'
 import { disruptionPolicies, policyName } from '@cofferdam/product/shared/kinds/disruption-policy.ts'
 import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { runNodeDrain, setCordon } from '@cofferdam/simulator/world/tools/kubectl-drain.ts'
 import { observeNoout } from '../observe-noout.ts'
 import { shop } from '../oracle/watch-apps.ts'
+import type { Stage } from '../stage/open-stage.ts'
 import { between, oneOf } from '../story.ts'
 import { always, type DeedKind, type DeedPorts, withCeph } from './deed-kind.ts'
 
@@ -132,8 +134,17 @@ export const workKinds: Readonly<Record<string, DeedKind>> = {
       const before = await observeNoout(stage)
       tell(`an admin sets noout on ${who}${before.includes(who) ? ', where it is set already' : ''}`)
       await stage.ceph?.commands.run({ prefix: 'osd set-group', flags: 'noout', who: [who] })
-      // Ceph knows no owner of a flag: one that an update has set goes with it.
-      if (!before.includes(who)) handSet.add(who)
+      // Ceph knows no owner of a flag: one that an update has set, or has not yet seen gone, goes with it.
+      if (!before.includes(who) && !(await observeUpdateNoout(stage)).includes(who)) handSet.add(who)
     },
   },
+}
+
+/** The OSDs whose noout is the update's, as its record says. */
+async function observeUpdateNoout({ api, description: { ceph } }: Stage): Promise<readonly string[]> {
+  if (ceph === undefined) return []
+  const key = { namespace: ceph.namespace, name: updateRecordName(ceph) }
+  const stored = await api.get(configMaps, key).catch(() => undefined)
+  const parsed = parseUpdateRecord(stored?.data, 0)
+  return 'record' in parsed ? (parsed.record.noout ?? []).map((osd) => `osd.${osd}`) : []
 }
