@@ -28,6 +28,7 @@ export function seeBudgets(
   },
 ): SeenBudgets {
   const { request, budgetsIn, records, policy, nowMs } = about
+  const question = { records, policy, nowMs }
   const seen = new Set<HoldableBudget>()
   const uidsOf = hosted.map((pod) => {
     const covering = coveringBudgets(pod, budgetsIn(pod.namespace))
@@ -40,7 +41,7 @@ export function seeBudgets(
   }
   const budgets = [...seen].sort(byName).map((budget) => {
     const { namespace } = budget
-    return seenOf(judgedOf(namespace, budgetsIn(namespace), { records, policy, nowMs }), budget)
+    return seenOf(judgedOf(namespace, budgetsIn(namespace), question), budget)
   })
   return { budgets, uidsOf }
 }
@@ -78,11 +79,15 @@ function seenOf({ locks, seen }: JudgedBudgets, budget: HoldableBudget): SeenBud
   return now
 }
 
+const noFaults: readonly DisruptionWarning[] = []
+
 function budgetFaults(
   { namespace, name, annotations }: HoldableBudget,
   lockProblem: string | undefined,
-): DisruptionWarning[] {
-  const problems = [lockProblem, parseBudgetHold(annotations[holdAnnotation]).problem]
+): readonly DisruptionWarning[] {
+  const hold = annotations[holdAnnotation]
+  if (lockProblem === undefined && hold === undefined) return noFaults
+  const problems = [lockProblem, parseBudgetHold(hold).problem]
   return problems.flatMap((says) => (says === undefined ? [] : { object: budgetKey({ namespace, name }), says }))
 }
 
