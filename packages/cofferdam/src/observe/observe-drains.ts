@@ -1,10 +1,8 @@
 import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { longhornNodes } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
-import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
-import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import { readStorage } from '../capabilities/ceph-drain/observe/read-storage.ts'
 import { indexRecordedStorage } from '../capabilities/ceph-drain/view/recorded-storage.ts'
 import type { DisruptionSnapshot } from '../capabilities/drain-lock/domain/snapshot.ts'
@@ -27,6 +25,7 @@ import type { NodeDisruption } from '../shared/kinds/node-disruption.ts'
 import type { BudgetReference } from '../shared/object-references.ts'
 import { known, type Observed, unknown } from '../shared/observed.ts'
 import type { StorageFacts } from '../shared/storage-facts.ts'
+import { isLonghornDefined, listedNodes } from './longhorn-places.ts'
 import type { Reader } from './reader.ts'
 import { findUnread } from './unread-on-node.ts'
 
@@ -99,6 +98,7 @@ export async function viewDrains(read: Reader): Promise<DrainsInView> {
       appLocks: settings.appLocks,
     })
   }
+  const listed = listedNodes(longhornNodeView)
   const byStorage = groupedBy(
     [...plainBudgets.list()].filter(isStorageBudget),
     ({ metadata }) => metadata.namespace ?? '',
@@ -113,7 +113,8 @@ export async function viewDrains(read: Reader): Promise<DrainsInView> {
       ledger,
       pods,
       budgets: [...plainBudgets.list()],
-      longhornNodes: namesOf(longhornNodeView),
+      longhornNodes: listed,
+      isLonghornDefined: !listed.known && (await isLonghornDefined(read)),
     }),
     isByStorage: ({ namespace, name }) => names.get(namespace)?.has(name) === true,
     ...(longhorn?.known === true ? { moves: foreseeMoves(longhorn.value) } : {}),
@@ -124,11 +125,6 @@ export async function viewDrains(read: Reader): Promise<DrainsInView> {
 function isStorageBudget(budget: PodDisruptionBudget): boolean {
   const isOurs = budget.metadata.labels?.['app.kubernetes.io/managed-by'] === 'cofferdam'
   return isOurs || isExchangedBudget(budget) || isOverInstanceManager(budget)
-}
-
-function namesOf(view: WatchView<KubeObject>): Observed<ReadonlySet<string>> {
-  if (!view.synced) return unknown('they may not be read')
-  return known(new Set([...view.list()].map(({ metadata }) => metadata.name)))
 }
 
 function longhornFactsOf(longhorn: Observed<LonghornSnapshot> | undefined): (node: string) => StorageFacts[] {
