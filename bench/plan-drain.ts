@@ -3,7 +3,7 @@ import { planDrain } from '@cofferdam/product/capabilities/drain-lock/view/plan-
 import { planWaves } from '@cofferdam/product/capabilities/drain-lock/view/plan-waves.ts'
 import { randomNeeds } from '@cofferdam/product/capabilities/drain-lock/view/waves/testing/random-needs.ts'
 import type { WaveNeeds } from '@cofferdam/product/capabilities/drain-lock/view/waves/wave-needs.ts'
-import { asIfMade } from '@cofferdam/product/cli/drain/drain-request.ts'
+import { rehearsalsOf } from '@cofferdam/product/cli/drain/drain-request.ts'
 import { planNodes } from '@cofferdam/product/cli/plan/plan-drain.ts'
 import { openSavedCluster } from '@cofferdam/product/cli/snapshot/read-saved-cluster.ts'
 import { operatorAccount } from '@cofferdam/product/deploy/operator-manifests.ts'
@@ -18,31 +18,25 @@ async function measureCluster(): Promise<Row[]> {
   const names = Array.from({ length: nodeCount }, (_, at) => nodeName(at))
   const asked = { intent: 'Reboot', honourSkipDrain: true, accepts: ['force', 'deleteEmptyDirData'] } as const
   const place = { link, clock, signal: new AbortController().signal, leaseNamespace: operatorAccount.namespace }
+  let found: Awaited<ReturnType<typeof planNodes>> | undefined
+  const plan = async () => {
+    found = await planNodes(names, asked, place)
+  }
+  // A command plans once: what the engine compiles for it counts. What building the cluster left behind does not.
+  globalThis.gc?.()
+  const first = await cpuSecondsOf(plan)
   const read = await openReader({ ...place, api: link.api })
-  const requests = names.map((nodeName) => asIfMade({ ...asked, nodeName, requester: '', nowMs: clock.now() }))
-  const observed = await observeDrains(requests, read)
+  const observed = await observeDrains(names.map(rehearsalsOf({ ...asked, requester: '', nowMs: clock.now() })), read)
   const deciding = await cpuSecondsOf(() => {
     planDrain({ ...observed, past: [] })
   })
-  let found: Awaited<ReturnType<typeof planNodes>> | undefined
-  const seconds = await cpuSecondsOf(async () => {
-    found = await planNodes(names, asked, place)
-  })
+  const again = await cpuSecondsOf(plan)
   const { waves = [], lowerBound = 0, never = [] } = found ?? {}
   if (never.length > 0 || waves.flat().length !== nodeCount) throw new Error(never[0]?.why ?? 'a node is in no wave')
   return [
-    {
-      measured: `${sizeOfIt}: CPU from the snapshots of all nodes to the plan`,
-      result: `${deciding.toFixed(2)} s`,
-      goal: 'at most 2 s',
-      reached: deciding <= 2,
-    },
-    {
-      measured: `${sizeOfIt}: CPU from the objects to the plan`,
-      result: `${seconds.toFixed(2)} s`,
-      goal: 'at most 2 s',
-      reached: seconds <= 2,
-    },
+    atMostTwo(`${sizeOfIt}: CPU from the objects to the plan, the first of a process`, first),
+    atMostTwo(`${sizeOfIt}: CPU from the objects to the plan, once more`, again),
+    atMostTwo(`${sizeOfIt}: CPU from the snapshots of all nodes to the plan`, deciding),
     {
       measured: `${sizeOfIt}: waves, lower bound`,
       result: `${waves.length}, ${lowerBound}`,
@@ -50,6 +44,10 @@ async function measureCluster(): Promise<Row[]> {
       reached: waves.length <= 1.15 * lowerBound,
     },
   ]
+}
+
+function atMostTwo(measured: string, seconds: number): Row {
+  return { measured, result: `${seconds.toFixed(2)} s`, goal: 'at most 2 s', reached: seconds <= 2 }
 }
 
 function measureRandom(count: number): Row[] {

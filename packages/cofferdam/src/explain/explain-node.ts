@@ -1,3 +1,4 @@
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { isStorageBudget } from '../capabilities/ceph-drain/view/blocked-domain.ts'
 import { whenDaemonFollows } from '../capabilities/ceph-drain/view/daemon-budget.ts'
@@ -16,8 +17,10 @@ import type { StorageView } from '../shared/storage-view.ts'
 import type { DrainFlag, NodeExplanation, NodeState, PodAnswer, PodVerdict } from './explanation.ts'
 import type { PodJudgement } from './judge-pod.ts'
 import { judgePods } from './judge-pods.ts'
+import { unreadBlocker, unreadQuestions } from './judge-unread.ts'
 import { nodeStateOf } from './node-state.ts'
 import type { NodeSnapshot } from './snapshot.ts'
+import { unreadLonghorn } from './unread-longhorn.ts'
 
 const drainFlags: readonly DrainFlag[] = ['--ignore-daemonsets', '--delete-emptydir-data', '--force']
 const drained: Reason = 'DrainCompleted'
@@ -58,6 +61,7 @@ export function explainNode(snapshot: NodeSnapshot): NodeExplanation {
     ...fromPods,
     ...fromStorage,
     ...fromLonghorn.map((each) => ({ ...each, waiting: [] })),
+    unreadLonghornOn(snapshot, podsOnNode),
     notReady(name, state, leavers),
   ])
   return {
@@ -116,6 +120,17 @@ function whenItFollows(budget: PodDisruptionBudget, longhorn: LonghornAnswer | u
   return longhorn.heldBy.length === 0
     ? 'as soon as the node is cordoned'
     : 'when the node is cordoned and Longhorn has left it'
+}
+
+/** A node may have copies without a pod that shows it. */
+function unreadLonghornOn(
+  { node, unread = [], longhornPlaces: places, budgets }: NodeSnapshot,
+  podsOnNode: readonly Pod[],
+): Blocker | undefined {
+  if (places === undefined) return undefined
+  const here = podsOnNode.map(({ metadata: { namespace = '', labels = {} } }) => ({ namespace, labels }))
+  const what = unreadLonghorn({ unread, places, budgets })(node.metadata.name, here)
+  return what === undefined ? undefined : unreadBlocker(what, unreadQuestions.longhorn, [])
 }
 
 /** Evictions on a silent node are granted, and then nobody ends the pods. */

@@ -71,25 +71,26 @@ export function unreadBlockers({
   return (pod) => {
     const budgets = budgetsOf(pod, all)
     const isDaemon = isGuardedDaemon(pod.metadata.labels)
-    if (ceph !== undefined && isDaemon) return blockerOf(ceph, unreadQuestions.ceph, pod)
+    if (ceph !== undefined && isDaemon) return unreadBlocker(ceph, unreadQuestions.ceph, nameOf(pod))
     if (longhorn !== undefined && budgets.some(isOverInstanceManager)) {
-      return blockerOf(longhorn, unreadQuestions.longhorn, pod)
+      return unreadBlocker(longhorn, unreadQuestions.longhorn, nameOf(pod))
     }
     if (ledger !== undefined && (isDaemon || budgets.length > 0)) {
-      return blockerOf(ledger, unreadQuestions.ledger, pod)
+      return unreadBlocker(ledger, unreadQuestions.ledger, nameOf(pod))
     }
     return undefined
   }
 }
 
-function blockerOf(unread: string, question: string, pod: Pod): Blocker {
-  const name = keyText(keyOf(pod))
+const nameOf = (pod: Pod) => [`pod/${keyText(keyOf(pod))}`]
+
+export function unreadBlocker(unread: string, question: string, waiting: readonly string[]): Blocker {
   return {
     ...explainUnread(unread, question),
     holder: 'missing rights',
     causes: [],
     unblocks: 'an answer with the right to read it: ask again with another --context or --as',
     override: 'an eviction asks its budgets and the eviction guard in any case; they may refuse it',
-    waiting: [`pod/${name}`],
+    waiting,
   }
 }

@@ -3,6 +3,7 @@ import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import type { DisruptionSnapshot } from '../capabilities/drain-lock/domain/snapshot.ts'
 import type { HoldView } from '../capabilities/drain-lock/view/hold-view.ts'
 import type { LonghornView } from '../capabilities/longhorn-drain/view/longhorn-view.ts'
+import type { Observed } from '../shared/observed.ts'
 import type { StorageView } from '../shared/storage-view.ts'
 
 /** What guards pods: their budgets, the pods that those budgets count, and the storage behind some of them. */
@@ -20,7 +21,17 @@ export interface GuardSnapshot {
   readonly rehearsal?: DisruptionSnapshot
 }
 
+/** Where Longhorn is, as far as that can be seen. */
+export interface LonghornPlaces {
+  /** The nodes that Longhorn itself lists. */
+  readonly nodes: Observed<ReadonlySet<string>>
+  /** Something of it is somewhere in the cluster. Asked only where it does not list its nodes. */
+  readonly isInstalled: boolean
+}
+
 export interface NodeSnapshot extends GuardSnapshot {
   readonly node: Node
+  /** Where Longhorn is; left out where nobody asked. */
+  readonly longhornPlaces?: LonghornPlaces
   readonly now: string
 }

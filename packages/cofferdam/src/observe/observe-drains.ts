@@ -1,16 +1,15 @@
 import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { longhornNodes } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
-import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
-import type { ObjectKey, ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
-import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import { readStorage } from '../capabilities/ceph-drain/observe/read-storage.ts'
 import { indexRecordedStorage } from '../capabilities/ceph-drain/view/recorded-storage.ts'
 import type { DisruptionSnapshot } from '../capabilities/drain-lock/domain/snapshot.ts'
+import { buildSnapshot } from '../capabilities/drain-lock/observe/build-snapshot.ts'
+import { byName } from '../capabilities/drain-lock/observe/covering-budgets.ts'
 import { indexLimitsSeen } from '../capabilities/drain-lock/observe/limits.ts'
-import { observeDisruption } from '../capabilities/drain-lock/observe/observe.ts'
+import { parseSeenNode } from '../capabilities/drain-lock/observe/objects.ts'
 import { isOverInstanceManager } from '../capabilities/longhorn-drain/domain/budget-object.ts'
 import { createLeavingDecider } from '../capabilities/longhorn-drain/domain/decide-leaving.ts'
 import { type ForeseenMoves, foreseeMoves } from '../capabilities/longhorn-drain/domain/foresee-moves.ts'
@@ -25,8 +24,8 @@ import { policyName } from '../shared/kinds/disruption-policy.ts'
 import type { NodeDisruption } from '../shared/kinds/node-disruption.ts'
 import type { BudgetReference } from '../shared/object-references.ts'
 import { known, type Observed, unknown } from '../shared/observed.ts'
-import { once } from '../shared/once.ts'
 import type { StorageFacts } from '../shared/storage-facts.ts'
+import { isLonghornDefined, listedNodes } from './longhorn-places.ts'
 import type { Reader } from './reader.ts'
 import { findUnread } from './unread-on-node.ts'
 
@@ -38,7 +37,7 @@ export interface ObservedDrains extends Omit<DrainsInView, 'observe'> {
 
 /** The same for whoever asks about one node after the other, and keeps none of the answers. */
 export interface DrainsInView {
-  observe(request: NodeDisruption): Promise<DisruptionSnapshot>
+  observe(request: NodeDisruption): DisruptionSnapshot
   /** Whether the storage decides what the budget allows: it opens when its node may go. */
   readonly isByStorage: (budget: BudgetReference) => boolean
   /** What could not be read and may hold the node, for those nodes that it may. */
@@ -49,9 +48,7 @@ export interface DrainsInView {
 
 export async function observeDrains(requests: readonly NodeDisruption[], read: Reader): Promise<ObservedDrains> {
   const { observe, ...view } = await viewDrains(read)
-  const snapshots: DisruptionSnapshot[] = []
-  for (const request of requests) snapshots.push(await observe(request))
-  return { snapshots, ...view }
+  return { snapshots: requests.map((request) => observe(request)), ...view }
 }
 
 /** Reads each kind once, however many nodes are asked about, and sees for each what the operator would see. */
@@ -80,21 +77,28 @@ export async function viewDrains(read: Reader): Promise<DrainsInView> {
   const policy = policies.synced
     ? known(policies.get({ name: policyName }))
     : unknown('the DisruptionPolicy may not be read')
-  const ledger = once(() => createLedgerStore({ api, clock }).read(signal))
+  const ledger = await createLedgerStore({ api, clock }).read(signal)
+  const limitsOf = indexLimitsSeen(known([...counted.list()]), policy)
+  // All nodes are seen at one time.
   const nowMs = clock.now()
-  const ports = {
-    api: { get: getFrom(nodeView), list: api.list.bind(api) },
-    // All nodes are seen at one time.
-    clock: { now: () => nowMs },
-    store: { read: ledger },
-    settings: settings.drainLock,
-    appLocks: settings.appLocks,
-    identity: 'cofferdam',
-    views: { pods, budgets },
-    observeLimits: indexLimitsSeen(known([...counted.list()]), policy),
-    observeStorage: async (about: { readonly node: string } | { readonly key: string }) =>
-      'node' in about ? [...cephFacts(about.node), ...longhornFacts(about.node)] : [],
+  const observe = (object: NodeDisruption): DisruptionSnapshot => {
+    const { nodeName: name } = object.spec
+    const node = nodeView.get({ name })
+    return buildSnapshot({
+      nowMs,
+      identity: 'cofferdam',
+      object,
+      node: node && parseSeenNode(node),
+      hosted: pods.byIndex('node', name).toSorted(byName),
+      budgetsIn: (namespace) => budgets.byIndex('namespace', namespace),
+      ledger,
+      storage: [...cephFacts(name), ...longhornFacts(name)],
+      limits: limitsOf(name),
+      settings: settings.drainLock,
+      appLocks: settings.appLocks,
+    })
   }
+  const listed = listedNodes(longhornNodeView)
   const byStorage = groupedBy(
     [...plainBudgets.list()].filter(isStorageBudget),
     ({ metadata }) => metadata.namespace ?? '',
@@ -103,13 +107,14 @@ export async function viewDrains(read: Reader): Promise<DrainsInView> {
     [...byStorage].map(([at, budgets]) => [at, new Set(budgets.map(({ metadata }) => metadata.name))]),
   )
   return {
-    observe: (request) => observeDisruption(ports, request, { isFresh: false, signal }),
+    observe,
     unreadOn: findUnread({
       notSeen,
-      ledger: await ledger(),
+      ledger,
       pods,
       budgets: [...plainBudgets.list()],
-      longhornNodes: namesOf(longhornNodeView),
+      longhornNodes: listed,
+      isLonghornDefined: !listed.known && (await isLonghornDefined(read)),
     }),
     isByStorage: ({ namespace, name }) => names.get(namespace)?.has(name) === true,
     ...(longhorn?.known === true ? { moves: foreseeMoves(longhorn.value) } : {}),
@@ -120,19 +125,6 @@ export async function viewDrains(read: Reader): Promise<DrainsInView> {
 function isStorageBudget(budget: PodDisruptionBudget): boolean {
   const isOurs = budget.metadata.labels?.['app.kubernetes.io/managed-by'] === 'cofferdam'
   return isOurs || isExchangedBudget(budget) || isOverInstanceManager(budget)
-}
-
-function namesOf(view: WatchView<KubeObject>): Observed<ReadonlySet<string>> {
-  if (!view.synced) return unknown('they may not be read')
-  return known(new Set([...view.list()].map(({ metadata }) => metadata.name)))
-}
-
-function getFrom(view: WatchView<Node>) {
-  return async <T extends KubeObject>(type: ResourceType<T>, key: ObjectKey): Promise<T> => {
-    const found = type.plural === nodes.plural ? view.get(key) : undefined
-    if (found === undefined) throw new ApiError('NotFound', `${type.plural} "${key.name}" not found`)
-    return found as KubeObject as T
-  }
 }
 
 function longhornFactsOf(longhorn: Observed<LonghornSnapshot> | undefined): (node: string) => StorageFacts[] {

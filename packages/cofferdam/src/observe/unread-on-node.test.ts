@@ -24,6 +24,7 @@ interface Case {
   readonly pods: readonly object[]
   readonly budgets?: readonly PodDisruptionBudget[]
   readonly listed: Observed<ReadonlySet<string>>
+  readonly isDefined?: boolean
   readonly then: readonly string[]
 }
 
@@ -39,6 +40,19 @@ const cases: Record<string, Case> = {
     pods: [web],
     budgets: [managerBudget],
     listed: notListed,
+    then: ['n1', 'n2', 'n3'],
+  },
+  'all nodes, where none of its instance managers runs and its own manager does: stopped copies are copies': {
+    unread: [forbidden],
+    pods: [{ nodeName: 'n3', namespace: 'longhorn-system', labels: { app: 'longhorn-manager' } }, web],
+    listed: notListed,
+    then: ['n1', 'n2', 'n3'],
+  },
+  'all nodes, where nothing of Longhorn runs and the cluster has its kinds: copies on disks are copies': {
+    unread: [forbidden],
+    pods: [web],
+    listed: notListed,
+    isDefined: true,
     then: ['n1', 'n2', 'n3'],
   },
   'no node, where nothing shows that Longhorn is there: the server forbids what it does not have, too': {
@@ -68,7 +82,7 @@ const cases: Record<string, Case> = {
 }
 
 describe('nodes that cannot be judged', () => {
-  it.each(Object.entries(cases))('%s', (_sentence, { unread, pods, budgets = [], listed, then }) => {
+  it.each(Object.entries(cases))('%s', (_sentence, { unread, pods, budgets = [], listed, isDefined = false, then }) => {
     const hosted = pods as readonly HostedPod[]
     const unreadOn = findUnread({
       notSeen: unread,
@@ -76,6 +90,7 @@ describe('nodes that cannot be judged', () => {
       pods: { list: () => hosted, byIndex: (_, node) => hosted.filter(({ nodeName }) => nodeName === node) },
       budgets,
       longhornNodes: listed,
+      isLonghornDefined: isDefined,
     })
     expect(['n1', 'n2', 'n3'].filter((node) => unreadOn(node) !== undefined)).toEqual(then)
   })

@@ -43,17 +43,16 @@ export function slimRookOperator(operator: Deployment): Deployment {
 export function slimPod({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
   const conditions = (status?.conditions ?? [])
     .filter(({ type }) => type === 'Ready' || type === 'DisruptionTarget')
-    .map(({ type, status: value, reason }) => ({
-      type,
-      status: value,
-      ...(reason === undefined ? {} : { reason }),
-    }))
+    .map(({ type, status: value, reason }) =>
+      reason === undefined ? { type, status: value } : { type, status: value, reason },
+    )
+  const { nodeName } = spec
   return {
     apiVersion,
     kind,
     metadata: slimMeta(metadata),
-    spec: { containers: [], ...(spec.nodeName === undefined ? {} : { nodeName: spec.nodeName }) },
-    status: { ...(status?.phase === undefined ? {} : { phase: status.phase }), conditions },
+    spec: nodeName === undefined ? { containers: [] } : { containers: [], nodeName },
+    status: status?.phase === undefined ? { conditions } : { phase: status.phase, conditions },
   }
 }
 

@@ -8,6 +8,7 @@ import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { quietLog } from '@cofferdam/kubernetes/runtime/log.ts'
 import { Option } from 'commander'
 import { longhornDrainPermissions } from '../../capabilities/longhorn-drain/controller/controller.ts'
+import { instanceManagerSelector } from '../../capabilities/longhorn-drain/domain/budget-object.ts'
 import { planLonghornHandOver } from '../../capabilities/longhorn-drain/domain/hand-over.ts'
 import type {
   LonghornHandOverSnapshot,
@@ -169,8 +170,7 @@ async function judge(
 ): ReturnType<ReturnType<ReturnType<HandOverKind['prepare']>>['judge']> {
   const { api, signal } = ports
   const { before, budgets, namespace } = now
-  const labelSelector = 'longhorn.io/component=instance-manager'
-  const { items } = await api.list(pods, { namespace, labelSelector, signal })
+  const { items } = await api.list(pods, { namespace, labelSelector: instanceManagerSelector, signal })
   const cover = judgeInstanceManagers(before, { pods: items, budgets, longhorn: undefined })
   if (cover.lost.length === 0) return cover
   const { longhorn } = await readLonghornObjects(ports, namespace)

@@ -156,38 +156,53 @@ async function breakGlassOn(
 
 const longestNodePart = 230
 
+/** What is wanted of any node. */
+export type WantedOfNodes = Omit<WantedDisruption, 'nodeName'>
+
 /** Named after the node and the second, so that a request whose answer was lost is not made twice. */
-export function buildRequest(wanted: WantedDisruption): NodeDisruption {
-  const { nodeName, intent, requester, reason, honourSkipDrain, gracePeriodSeconds } = wanted
-  const { fallbackAfter, deadline, breakGlass, nowMs } = wanted
-  const accepted = Object.fromEntries(wanted.accepts.map((loss) => [loss, true]))
+export function buildRequest({ nodeName, ...wanted }: WantedDisruption): NodeDisruption {
+  return requestsFor(wanted)(nodeName)
+}
+
+/** The same for one node after the other. */
+function requestsFor(wanted: WantedOfNodes): (nodeName: string) => NodeDisruption {
+  const { intent, requester, reason, honourSkipDrain, gracePeriodSeconds } = wanted
+  const { fallbackAfter, deadline, returnWithin, breakGlass, nowMs } = wanted
   const stamp = new Date(nowMs).toISOString().slice(0, 19).replaceAll(/[-:]/g, '').replace('T', '-')
-  const nodePart = nodeName.slice(0, longestNodePart).replace(/[^a-z0-9]+$/, '')
-  return {
-    apiVersion: apiVersionOf(nodeDisruptions),
-    kind: nodeDisruptions.kind,
-    metadata: {
-      name: `${nodePart}-${stamp}`,
-      ...(breakGlass === undefined ? {} : { annotations: { [breakGlassAnnotation]: formatBreakGlass(breakGlass) } }),
-    },
-    spec: {
-      nodeName,
-      intent,
-      requester,
-      honourSkipDrain,
-      ...accepted,
-      ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
-      ...(reason === undefined ? {} : { reason }),
-      ...(fallbackAfter === undefined ? {} : { fallbackAfter }),
-      ...(deadline === undefined ? {} : { deadline }),
-      ...(wanted.returnWithin === undefined ? {} : { returnWithin: wanted.returnWithin }),
-    },
+  const notes = breakGlass && { annotations: { [breakGlassAnnotation]: formatBreakGlass(breakGlass) } }
+  const asked = {
+    intent,
+    requester,
+    honourSkipDrain,
+    ...Object.fromEntries(wanted.accepts.map((loss) => [loss, true])),
+    ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }),
+    ...(reason === undefined ? {} : { reason }),
+    ...(fallbackAfter === undefined ? {} : { fallbackAfter }),
+    ...(deadline === undefined ? {} : { deadline }),
+    ...(returnWithin === undefined ? {} : { returnWithin }),
+  }
+  return (nodeName) => {
+    const nodePart = nodeName.slice(0, longestNodePart).replace(/[^a-z0-9]+$/, '')
+    return {
+      apiVersion: apiVersionOf(nodeDisruptions),
+      kind: nodeDisruptions.kind,
+      metadata: { name: `${nodePart}-${stamp}`, ...notes },
+      spec: { nodeName, ...asked },
+    }
   }
 }
 
 /** As the API server would hand it out, for a rehearsal. */
-export function asIfMade(wanted: WantedDisruption): NodeDisruption {
-  const built = buildRequest(wanted)
+export function asIfMade({ nodeName, ...wanted }: WantedDisruption): NodeDisruption {
+  return rehearsalsOf(wanted)(nodeName)
+}
+
+/** The same for one node after the other. */
+export function rehearsalsOf(wanted: WantedOfNodes): (nodeName: string) => NodeDisruption {
+  const requestFor = requestsFor(wanted)
   const creationTimestamp = rfc3339(wanted.nowMs)
-  return { ...built, metadata: { ...built.metadata, uid: `rehearsal of ${built.metadata.name}`, creationTimestamp } }
+  return (nodeName) => {
+    const built = requestFor(nodeName)
+    return { ...built, metadata: { ...built.metadata, uid: `rehearsal of ${built.metadata.name}`, creationTimestamp } }
+  }
 }

@@ -8,6 +8,7 @@ import { explainNode } from '../../explain/explain-node.ts'
 import type { Wedge } from '../../explain/explanation.ts'
 import { findWedge } from '../../explain/find-wedge.ts'
 import type { NodeSnapshot } from '../../explain/snapshot.ts'
+import { readLonghornPlaces } from '../../observe/longhorn-places.ts'
 import { observeHolds } from '../../observe/observe-holds.ts'
 import type { Reader } from '../../observe/reader.ts'
 import { isClosedToPods } from '../../shared/closed-node.ts'
@@ -23,7 +24,7 @@ export async function observeNodes(asked: readonly Node[], read: Reader): Promis
   const { api, now, signal } = read
   const [onNodes, budgets] = await Promise.all([podsOn(asked, read), api.list(podDisruptionBudgets, { signal })])
   const guarding = onNodes.flatMap((pod) => budgetsOf(pod, budgets.items))
-  const [peers, storage, holds, longhorn] = await Promise.all([
+  const [peers, storage, holds, longhorn, longhornPlaces] = await Promise.all([
     podsOf(guarding, read),
     readStorage(read, budgets.items),
     observeHolds(read, budgets.items, read.notSeen),
@@ -32,6 +33,7 @@ export async function observeNodes(asked: readonly Node[], read: Reader): Promis
       guarding,
       read,
     ),
+    readLonghornPlaces(read, budgets.items),
   ])
   const names = new Set(asked.map(({ metadata }) => metadata.name))
   const seen = [...onNodes, ...peers.filter(({ spec }) => !names.has(spec.nodeName ?? ''))]
@@ -47,6 +49,7 @@ export async function observeNodes(asked: readonly Node[], read: Reader): Promis
         storage,
         holds,
         unread: [...read.notSeen],
+        longhornPlaces,
         ...(longhorn && { longhorn }),
         ...rehearsal,
         now,

@@ -2,7 +2,7 @@ import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
 import type { DisruptionSnapshot } from '../../capabilities/drain-lock/domain/snapshot.ts'
 import { observeDrains } from '../../observe/observe-drains.ts'
 import type { Reader } from '../../observe/reader.ts'
-import { asIfMade } from '../drain/drain-request.ts'
+import { rehearsalsOf } from '../drain/drain-request.ts'
 
 /** What a drain of each of these nodes for a reboot would see, by the name of the node. Each kind is read once, however many nodes there are. */
 export async function rehearseNodes(
@@ -16,7 +16,7 @@ export async function rehearseNodes(
     accepts: [],
     nowMs: read.clock.now(),
   } as const
-  const requests = names.map((nodeName) => asIfMade({ ...asked, nodeName }))
+  const requests = names.map(rehearsalsOf(asked))
   const drains = await ifAllowed('what stays on nodes', read.notSeen, () => observeDrains(requests, read))
   return new Map((drains?.snapshots ?? []).map((snapshot) => [snapshot.request.nodeName, snapshot]))
 }

@@ -7,6 +7,7 @@ import { rookDefinitions } from '@cofferdam/simulator/cluster-file/rook-definiti
 import { openWorld } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { installOperator } from '../demo/install-operator.ts'
+import { createExplainCommand } from '../explain/explain.ts'
 import { inProcess, runCommand } from '../testing/run-command.ts'
 import type { DrainPlanFile } from './drain-plan-file.ts'
 import { createPlanDrainCommand } from './plan-drain.ts'
@@ -46,10 +47,10 @@ const readable = [
   ...ofCofferdam.map((resource) => ({ apiGroups: ['cofferdam.io'], resources: [resource] })),
 ]
 
-/** As a user who may read all that a plan needs, but for one kind or the kinds of one group. */
-async function planWithout(unread: string, ...argv: string[]) {
+/** The cluster of a user who may read all that a plan needs, but for one kind or the kinds of one group. */
+async function connectWithout(unread: string, ...more: readonly (typeof readable)[number][]) {
   const name = 'planner'
-  const rules = readable
+  const rules = [...readable, ...more]
     .filter(({ apiGroups, resources }) => !apiGroups.includes(unread) && !resources.includes(unread))
     .map((rule) => ({ ...rule, verbs: ['get', 'list'] }))
   const apiVersion = 'rbac.authorization.k8s.io/v1'
@@ -61,7 +62,11 @@ async function planWithout(unread: string, ...argv: string[]) {
     roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name },
     subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name }],
   } as KubeObject)
-  const { connect } = inProcess(scenario.server.as({ username: name, groups: ['system:authenticated'] }))
+  return inProcess(scenario.server.as({ username: name, groups: ['system:authenticated'] })).connect
+}
+
+async function planWithout(unread: string, ...argv: string[]) {
+  const connect = await connectWithout(unread)
   return runCommand(createPlanDrainCommand({ connect, clock: scenario.clock }), 'drain', '--all', '--force', ...argv)
 }
 
@@ -127,4 +132,54 @@ describe('a plan by a user who may not read everything', () => {
       ]
     `)
   })
+})
+
+describe('explain node, asked by a user who may not read Longhorn', () => {
+  async function explain(node: string, connect: Awaited<ReturnType<typeof connectWithout>>) {
+    return runCommand(createExplainCommand({ connect, clock: scenario.clock }), 'explain', node)
+  }
+
+  it('answers as the plan does for every node, also for those without an instance manager: they were called free', async () => {
+    const connect = await connectWithout('longhorn.io')
+    const codes = [1, 2, 3, 4].map(async (at) => (await explain(`node-${at}`, connect)).code)
+    expect(await Promise.all(codes)).toEqual([3, 3, 3, 3])
+  })
+
+  it('says which list is not readable, and what to do', async () => {
+    const { code, out } = await explain('node-4', await connectWithout('longhorn.io'))
+    expect(code).toBe(3)
+    expect(out.split('\n\nnot seen')[0]).toMatchInlineSnapshot(`
+      "node/node-4  unknown: It is not known whether it may go: what may hold it cannot be read.
+
+        state     Ready
+
+      nodes.longhorn.io  NotReadable
+        why       it is not known whether Longhorn needs its node: nodes.longhorn.io is forbidden: User "planner" cannot list resource "nodes" in API group "longhorn.io" at the cluster scope
+        held by   missing rights
+        ends with an answer with the right to read it: ask again with another --context or --as
+        override  an eviction asks its budgets and the eviction guard in any case; they may refuse it"
+    `)
+  })
+
+  it('calls nodes free where nothing shows Longhorn: its kinds are refused in a cluster without it, too', async () => {
+    await stopLonghorn()
+    const connect = await connectWithout('longhorn.io')
+    expect((await explain('node-4', connect)).code).toBe(0)
+  })
+
+  it('answers as the plan does where nothing of Longhorn runs and its definitions may be read: its copies are on disks', async () => {
+    await stopLonghorn()
+    const connect = await connectWithout('longhorn.io', { apiGroups: ['apiextensions.k8s.io'], resources: ['*'] })
+    const plan = createPlanDrainCommand({ connect, clock: scenario.clock })
+    expect((await explain('node-4', connect)).code).toBe(3)
+    const { unknown } = JSON.parse(
+      (await runCommand(plan, 'drain', '--all', '--force', '-o', 'json')).out,
+    ) as DrainPlanFile
+    expect(unknown.map(({ node }) => node)).toContain('node-4')
+  })
+
+  async function stopLonghorn() {
+    await scenario.api.delete(pods, { namespace: 'default', name: 'copies' })
+    await scenario.seconds(60)
+  }
 })

@@ -9,7 +9,7 @@ import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
 import { addNodeFlags, chooseNodes, type NodeFlags, parseNodeNames } from '../choose-nodes.ts'
 import { type CliCommand, exitCodes } from '../command.ts'
 import type { ClusterLink, Connect } from '../connect.ts'
-import { asIfMade } from '../drain/drain-request.ts'
+import { rehearsalsOf } from '../drain/drain-request.ts'
 import { addFromFlag, type FromFlags, openLiveOrSaved } from '../snapshot/open-live-or-saved.ts'
 import type { DrainPlanFile, PlannedRequest } from './drain-plan-file.ts'
 import { renderDrainPlan } from './plan-drain-text.ts'
@@ -129,14 +129,12 @@ export async function planNodes(
   const disruptions = read.views.disruptions()
   await read.informers.settled()
   const requests: readonly NodeDisruption[] = [...disruptions.list()]
-  const nowMs = clock.now()
+  const rehearsalOf = rehearsalsOf({ ...asked, requester: '', nowMs: clock.now() })
   const underWay = new Map(requests.filter(isUnderWay).map((each) => [each.spec.nodeName, each]))
   const { observe, ...drains } = await viewDrains(read)
   const past = pastDrainsOf(requests)
   const plan = beginDrainPlan({ ...drains, asked: new Set(names), past, ...(by === undefined ? {} : { by }) })
-  for (const nodeName of names) {
-    plan.add(await observe(underWay.get(nodeName) ?? asIfMade({ ...asked, nodeName, requester: '', nowMs })))
-  }
+  for (const nodeName of names) plan.add(observe(underWay.get(nodeName) ?? rehearsalOf(nodeName)))
   return { ...plan.finish(), observedAt: timestamp(clock), server, asked, notSeen: [...new Set(read.notSeen)] }
 }
 

@@ -8,29 +8,28 @@ import type { HoldableBudget, HostedPod } from './objects.ts'
  *
  * Whatever number of budgets there is, only those are compared that demand a label which the pod has.
  */
-export function coveringBudgets(
-  { namespace, labels }: HostedPod,
-  budgets: readonly HoldableBudget[],
-): readonly HoldableBudget[] {
-  if (budgets.length === 0) return none
+export function coveringBudgets(pod: HostedPod, budgets: readonly HoldableBudget[]): readonly HoldableBudget[] {
+  if (budgets.length === 0) return budgets
   const { demanding, others } = demandsOf(budgets)
-  let found: HoldableBudget[] | undefined
-  const take = (budget: HoldableBudget) => {
-    const { selector } = budget
-    if (selector === undefined || budget.namespace !== namespace || !isSelected(selector, labels)) return
-    if (found === undefined) found = [budget]
-    else found.push(budget)
+  const found: HoldableBudget[] = []
+  addCovering(others, pod, found)
+  for (const key in pod.labels) {
+    const those = demanding.get(key)?.get(pod.labels[key] as string)
+    if (those !== undefined) addCovering(those, pod, found)
   }
-  for (const budget of others) take(budget)
-  for (const key in labels) {
-    const those = demanding.get(key)?.get(labels[key] as string)
-    if (those !== undefined) for (const budget of those) take(budget)
-  }
-  if (found === undefined) return none
-  return found.length === 1 ? found : found.sort(byName)
+  return found.length > 1 ? found.sort(byName) : found
 }
 
-const none: readonly HoldableBudget[] = []
+function addCovering(
+  budgets: readonly HoldableBudget[],
+  { namespace, labels }: HostedPod,
+  found: HoldableBudget[],
+): void {
+  for (const budget of budgets) {
+    const { selector } = budget
+    if (selector !== undefined && budget.namespace === namespace && isSelected(selector, labels)) found.push(budget)
+  }
+}
 
 export function byName(a: BudgetReference, b: BudgetReference): number {
   if (a.namespace !== b.namespace) return a.namespace < b.namespace ? -1 : 1

@@ -105,6 +105,11 @@ export function parseHostNode(node: Node): HostNode {
   }
 }
 
+/** Of the very object that was read, which a write can name. */
+export function parseSeenNode(node: Node): HostNode {
+  return { ...parseHostNode(node), resourceVersion: node.metadata.resourceVersion ?? '' }
+}
+
 /** What is kept of a budget. There are as many as pods in some clusters, so their fields are named one by one. */
 export interface HoldableBudget extends BudgetView, Omit<BudgetFacts, 'appLock'> {}
 

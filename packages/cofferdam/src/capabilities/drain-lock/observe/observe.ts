@@ -1,15 +1,12 @@
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
-import { nodes, pods as podType } from '@cofferdam/kubernetes/api/resources.ts'
+import { nodes, podDisruptionBudgets, pods as podType } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { AppLockPolicy } from '../../../ledger/rules/app-lock.ts'
-import type { AppLockRecord } from '../../../ledger/rules/app-lock-record.ts'
-import { parseBreakGlass } from '../../../ledger/rules/break-glass.ts'
 import type { DrainLockSettings } from '../../../ledger/rules/drain-lock-settings.ts'
 import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import type { LedgerStore } from '../../../ledger/store/ledger-store.ts'
-import { breakGlassAnnotation } from '../../../shared/break-glass-annotation.ts'
 import type { DisruptionLedger } from '../../../shared/kinds/disruption-ledger.ts'
 import type { DisruptionPolicy } from '../../../shared/kinds/disruption-policy.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
@@ -18,15 +15,14 @@ import type { StorageFacts } from '../../../shared/storage-facts.ts'
 import type { ScaleDownKeeper } from '../../questions.ts'
 import { parseRequest } from '../apply/record.ts'
 import type { ResponderAsker } from '../apply/responders.ts'
-import type { DisruptionWarning } from '../domain/decision.ts'
 import type { CountedNode, LimitFacts } from '../domain/maintenance-limits.ts'
 import type { ResponderFacts } from '../domain/responder-facts.ts'
-import type { DisruptionSnapshot, PodFacts, RequestView } from '../domain/snapshot.ts'
+import type { RequestView } from '../domain/snapshot.ts'
+import { buildSnapshot, type ObservedDisruption } from './build-snapshot.ts'
 import { byName } from './covering-budgets.ts'
 import { observeResponders } from './eviction-requests.ts'
 import type { ObserveKeysPorts } from './keys.ts'
-import { type HoldableBudget, type HostedPod, type HostNode, parseHostedPod, parseHostNode } from './objects.ts'
-import { observeBudgets } from './observe-budgets.ts'
+import { type HoldableBudget, type HostedPod, parseHoldableBudget, parseHostedPod, parseSeenNode } from './objects.ts'
 
 export interface DisruptionViews {
   /** Indexed by `node`. */
@@ -57,11 +53,6 @@ export interface ObserveDisruptionPorts extends Pick<ObserveKeysPorts, 'observeS
   readonly identity: string
 }
 
-export interface ObservedDisruption extends DisruptionSnapshot {
-  /** Annotations that cannot be used: they block nothing, and are reported to the requester. */
-  readonly faults: readonly DisruptionWarning[]
-}
-
 /**
  * Sees everything that the next steps of a request depend on. The node, the ledger and the record are always as they are
  * now; pods and budgets come from copies that follow the API server, or with `isFresh` from the server itself.
@@ -71,37 +62,48 @@ export async function observeDisruption(
   object: NodeDisruption,
   { isFresh, signal }: { readonly isFresh: boolean; readonly signal: AbortSignal },
 ): Promise<ObservedDisruption> {
-  const { clock, store, settings, identity } = ports
-  const seen = parseRequest(object)
+  const { clock, store, settings, appLocks, identity, views } = ports
+  const request = parseRequest(object)
   const [ledger, node, hosted] = await Promise.all([
     store.read(signal),
-    getNode(ports, seen.nodeName, signal),
-    podsOn(ports, seen.nodeName, { isFresh, signal }),
+    getNode(ports, request.nodeName, signal),
+    podsOn(ports, request.nodeName, { isFresh, signal }),
   ])
-  const request = withOwnCordon(seen, node)
-  const records = ledger.known ? ledger.value.appLocks : noRecords
-  const [storage, responders, { budgets, uidsOf }] = await Promise.all([
+  const [storage, responders, atStake] = await Promise.all([
     observeStorage(ports, request, ledger, signal),
     respondersOf(ports, request, hosted, signal),
-    observeBudgets(ports, hosted, { request, isFresh, records, signal }),
+    isFresh ? listAtStake(ports, hosted, { request, signal }) : undefined,
   ])
-  return {
+  return buildSnapshot({
     nowMs: clock.now(),
-    holder: `${identity} for nodedisruption/${request.name}`,
-    request,
+    identity,
+    object,
     node,
-    pods: hosted.map((pod, at) => podFacts(pod, uidsOf[at] as readonly string[])),
-    budgets: budgets.map(({ facts }) => facts),
+    hosted,
+    budgetsIn: (namespace) => atStake?.get(namespace) ?? views.budgets.byIndex('namespace', namespace),
     ledger,
     storage,
     limits: ports.observeLimits(request.nodeName),
     settings,
+    appLocks,
     ...(responders === undefined ? {} : { responders }),
-    faults: [...requestFaults(object), ...budgets.flatMap(({ faults }) => faults)],
-  }
+  })
 }
 
-const noRecords: readonly AppLockRecord[] = []
+/** The budgets of all namespaces in which one is locked or about to be. */
+async function listAtStake(
+  { api }: ObserveDisruptionPorts,
+  hosted: readonly HostedPod[],
+  { request, signal }: { readonly request: RequestView; readonly signal: AbortSignal },
+): Promise<ReadonlyMap<string, readonly HoldableBudget[]>> {
+  const namespaces = new Set(request.record.lockedBudgets.map(({ namespace }) => namespace))
+  for (const { namespace, wantsToStay } of hosted) if (wantsToStay) namespaces.add(namespace)
+  const lists = [...namespaces].map(async (namespace): Promise<[string, readonly HoldableBudget[]]> => {
+    const { items } = await api.list(podDisruptionBudgets, { namespace, signal })
+    return [namespace, items.map(parseHoldableBudget)]
+  })
+  return new Map(await Promise.all(lists))
+}
 
 async function respondersOf(
   { api, asker }: ObserveDisruptionPorts,
@@ -114,34 +116,15 @@ async function respondersOf(
   return observeResponders(api, { requestId, namespaces, refused: asker.refused(requestId) }, signal)
 }
 
-function requestFaults({ metadata: { name, annotations = {} } }: NodeDisruption): DisruptionWarning[] {
-  const { problem } = parseBreakGlass(annotations[breakGlassAnnotation])
-  return problem === undefined ? [] : [{ object: `nodedisruption/${name}`, says: problem }]
-}
-
 async function getNode({ api, scaleDownKeeper }: ObserveDisruptionPorts, name: string, signal: AbortSignal) {
   try {
     const node = await api.get(nodes, { name }, { signal })
-    return {
-      ...parseHostNode(node),
-      resourceVersion: node.metadata.resourceVersion ?? '',
-      ...(scaleDownKeeper === undefined ? {} : { isKeptFromScaleDown: scaleDownKeeper.isKept(node) }),
-    }
+    const seen = parseSeenNode(node)
+    return scaleDownKeeper === undefined ? seen : { ...seen, isKeptFromScaleDown: scaleDownKeeper.isKept(node) }
   } catch (error) {
     if (hasReason(error, 'NotFound')) return undefined
     throw error
   }
-}
-
-/** The mark on the node says whose cordon it is, whatever we had meant to do and whatever was made of the record. */
-function withOwnCordon(request: RequestView, node: HostNode | undefined): RequestView {
-  const { record, name, id } = request
-  if (node?.isCordoned !== true) return request
-  const own = `nodedisruption/${name}`
-  const isMarked = node.cordonedBy === id
-  const isOnRecord = record.cordonedBy === own
-  if (isMarked === isOnRecord || (isMarked && record.cordonedBy !== undefined)) return request
-  return { ...request, record: { ...record, cordonedBy: isMarked ? own : 'another user' } }
 }
 
 async function podsOn(
@@ -149,7 +132,7 @@ async function podsOn(
   nodeName: string,
   { isFresh, signal }: { readonly isFresh: boolean; readonly signal: AbortSignal },
 ): Promise<readonly HostedPod[]> {
-  if (!isFresh) return [...views.pods.byIndex('node', nodeName)].sort(byName)
+  if (!isFresh) return views.pods.byIndex('node', nodeName).toSorted(byName)
   const { items } = await api.list(podType, { fieldSelector: `spec.nodeName=${nodeName}`, signal })
   return items.map(parseHostedPod).sort(byName)
 }
@@ -167,13 +150,4 @@ async function observeStorage(
   const unseen = held.filter(({ key }) => !onNode.some((storage) => storage.key === key))
   const rest = await Promise.all(unseen.map(({ key, scope }) => ports.observeStorage({ key, scopes: [scope] }, signal)))
   return [...onNode, ...rest.flat()]
-}
-
-/** Field by field: of many pods, leaving some out of all is slow. */
-function podFacts(pod: HostedPod, budgetUids: readonly string[]): PodFacts {
-  const { namespace, name, uid, kind, isReady, isLeaving, wantsToStay, toleratesMs, losses, leaving, responders } = pod
-  const isOsd = pod.labels['app'] === 'rook-ceph-osd'
-  const facts = { namespace, name, uid, kind, isReady, isLeaving, wantsToStay, toleratesMs, losses, budgetUids }
-  if (leaving === undefined && responders === undefined && !isOsd) return facts
-  return { ...facts, ...(leaving && { leaving }), ...(responders && { responders }), ...(isOsd && { isOsd }) }
 }

@@ -5,7 +5,7 @@ import type { BudgetReference } from '../../../shared/object-references.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import { lossFlags, lossReasons, unaskedLosses } from '../domain/pod-losses.ts'
 import type { BudgetFacts, DisruptionSnapshot, PodFacts, PodLoss } from '../domain/snapshot.ts'
-import { podPlanOf } from './plan-disruption.ts'
+import { type PlannedPods, podPlanOf } from './plan-disruption.ts'
 import { countOrdinary, roomOf } from './waves/wave-needs.ts'
 
 /** What stands in the way of a node's drain, however long one waits. */
@@ -26,10 +26,11 @@ export interface LastingObstacle {
 export function findLastingObstacles(
   snapshot: DisruptionSnapshot,
   isByStorage: (budget: BudgetReference) => boolean,
+  pods: PlannedPods = podPlanOf(snapshot),
 ): readonly LastingObstacle[] {
   const { storage, limits } = snapshot
   return [
-    ...lostPods(snapshot),
+    ...lostPods(snapshot, pods),
     ...storage.flatMap(({ key, mayGo }): LastingObstacle[] =>
       mayGo.known && !mayGo.value.allowed && mayGo.value.lasts === true
         ? [{ object: key, reason: 'StorageNeedsNode', why: mayGo.value.explanation }]
@@ -41,7 +42,7 @@ export function findLastingObstacles(
         const why = `${key} is 0 in disruptionpolicy/cluster: maintenance of these nodes is stopped. Raise it.`
         return { object: key, reason: 'MaintenanceLimit', why }
       }),
-    ...closedBudgets(snapshot, isByStorage),
+    ...closedBudgets(snapshot, pods, isByStorage),
   ]
 }
 
@@ -51,8 +52,8 @@ const lossWords: Record<PodLoss, (pods: string, isOne: boolean) => string> = {
   deleteEmptyDirData: (pods, isOne) => `${pods} ${isOne ? 'has' : 'have'} emptyDir data, which an eviction deletes.`,
 }
 
-function lostPods(snapshot: DisruptionSnapshot): readonly LastingObstacle[] {
-  const leaves = podPlanOf(snapshot).leaves.filter(({ losses }) => losses.length > 0)
+function lostPods(snapshot: DisruptionSnapshot, planned: PlannedPods): readonly LastingObstacle[] {
+  const leaves = planned.leaves.filter(({ losses }) => losses.length > 0)
   if (leaves.length === 0) return []
   return (Object.keys(lossFlags) as PodLoss[]).flatMap((loss): LastingObstacle[] => {
     const pods = leaves.filter((pod) => unaskedLosses(pod, snapshot.request).includes(loss))
@@ -66,9 +67,9 @@ function lostPods(snapshot: DisruptionSnapshot): readonly LastingObstacle[] {
 
 function closedBudgets(
   snapshot: DisruptionSnapshot,
+  { leaves, locks, leavesOf }: PlannedPods,
   isByStorage: (budget: BudgetReference) => boolean,
 ): readonly LastingObstacle[] {
-  const { leaves, locks, leavesOf } = podPlanOf(snapshot)
   const budgets = snapshot.budgets.filter((budget) => !isByStorage(budget))
   const stuck = leaves.filter((pod) => pod.budgetUids.length > 1 && budgetsOf(pod, budgets).length > 1)
   const overlapping = stuck.map(({ namespace, name, budgetUids }): LastingObstacle => {
@@ -101,8 +102,8 @@ function budgetsOf({ kind, budgetUids }: PodFacts, budgets: readonly BudgetFacts
 export function findForeseenWedges(
   snapshot: DisruptionSnapshot,
   isByStorage: (budget: BudgetReference) => boolean,
+  { leavesOf, going }: PlannedPods = podPlanOf(snapshot),
 ): readonly LastingObstacle[] {
-  const { leavesOf, going } = podPlanOf(snapshot)
   const node = snapshot.request.nodeName
   const tight = snapshot.budgets.flatMap((budget): LastingObstacle[] => {
     const pods = countOrdinary(leavesOf.get(budget.uid))

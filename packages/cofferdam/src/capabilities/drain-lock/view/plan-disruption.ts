@@ -52,12 +52,8 @@ export interface PlannedPods extends PodPlan {
   readonly leavesOf: ReadonlyMap<string, readonly PodFacts[]>
 }
 
-/** Several answers about one snapshot rest on it. */
-const plans = new WeakMap<DisruptionSnapshot, PlannedPods>()
-
+/** Several answers about one snapshot rest on it: whoever asks for more than one hands it to each. */
 export function podPlanOf(snapshot: DisruptionSnapshot): PlannedPods {
-  const before = plans.get(snapshot)
-  if (before !== undefined) return before
   const { hasFallenBack, phase, skippedPods } = snapshot.request.record
   const hasBegun = phase === 'Draining' || phase === 'Drained' || phase === 'Recovering'
   const { stays, leaves, going, locks, warnings } = planPods({
@@ -66,9 +62,7 @@ export function podPlanOf(snapshot: DisruptionSnapshot): PlannedPods {
     bound: hasBegun ? skippedPods : undefined,
     isPatienceOver: false,
   })
-  const plan = { stays, leaves, going, locks, warnings, leavesOf: byBudget(leaves) }
-  plans.set(snapshot, plan)
-  return plan
+  return { stays, leaves, going, locks, warnings, leavesOf: byBudget(leaves) }
 }
 
 function byBudget(pods: readonly PodFacts[]): ReadonlyMap<string, readonly PodFacts[]> {

@@ -5,6 +5,7 @@ import { isAppLocked } from '../domain/judge-budget-hold.ts'
 import type { DisruptionSnapshot, RequestView } from '../domain/snapshot.ts'
 import { findForeseenWedges, findLastingObstacles, type LastingObstacle } from './drain-obstacles.ts'
 import { estimateDrain, type PastDrain } from './estimate-drain.ts'
+import { podPlanOf } from './plan-disruption.ts'
 import { partClaim, planWaves, type WavePlace } from './plan-waves.ts'
 import { type WaveNeeds, waveNeedsOf } from './waves/wave-needs.ts'
 
@@ -104,7 +105,8 @@ export function beginDrainPlan({
     const { nodeName: node, intent } = snapshot.request
     first ??= { intent, nowMs: snapshot.nowMs }
     const isBegun = hasBegun(snapshot)
-    const reasons = isBegun ? [] : findLastingObstacles(snapshot, isByStorage)
+    const pods = podPlanOf(snapshot)
+    const reasons = isBegun ? [] : findLastingObstacles(snapshot, isByStorage, pods)
     if (reasons.length > 0) {
       never.push({ node, why: reasons.map(({ why }) => why).join(' '), reasons })
       return
@@ -117,12 +119,12 @@ export function beginDrainPlan({
     const blocked = isBegun ? [] : waitsOf(snapshot)
     waits.push(...blocked)
     const wedges = [
-      ...findForeseenWedges(snapshot, isByStorage),
+      ...findForeseenWedges(snapshot, isByStorage, pods),
       ...(isBegun ? [] : (moves?.placelessOn(node, intent) ?? [])),
     ]
     foreseen.push(...wedges.map((each) => ({ node, ...each })))
     places.set(node, isBegun ? 'begun' : blocked.length > 0 ? 'waits' : 'ready')
-    const { claims, leaves } = waveNeedsOf(snapshot, { isByStorage, asked })
+    const { claims, leaves } = waveNeedsOf(snapshot, { isByStorage, asked }, pods)
     const own = by === undefined ? claims : [...claims, partClaim(by.label, by.valueOf(node))]
     needs.push({ node, claims: own, leaves })
   }

@@ -27,9 +27,11 @@ export function planWaves(
   const { waveOf, waveCount, lowerBound } = arrangeWaves(buildWaveProblem(needs))
   const members = Array.from({ length: waveCount }, (): WaveNeeds[] => [])
   for (const [item, need] of needs.entries()) members[waveOf[item] as number]?.push(need)
-  const waves = members.map(
-    (nodes): Wave => ({ nodes, rank: rankOf(nodes, placeOf), part: partOf(nodes), scope: scopeOf(nodes) }),
-  )
+  const waves = members.map((nodes): Wave => {
+    const scopes = scopesOf(nodes)
+    const part = scopes.find((scope) => scope.startsWith(partPrefix)) ?? ''
+    return { nodes, rank: rankOf(nodes, placeOf), part, scope: scopes.join(' ') }
+  })
   const at = new Map(needs.map(({ node }, index) => [node, index]))
   const firstOf = ({ nodes }: Wave) => at.get(nodes[0]?.node ?? '') ?? 0
   const firstBy = (of: (wave: Wave) => string) => {
@@ -66,17 +68,8 @@ export function partClaim(label: string, value: string): WaveNeeds['claims'][num
   return { key: `${partPrefix}${label}`, scope: value === '' ? '-' : value }
 }
 
-function partOf(nodes: readonly WaveNeeds[]): string {
-  return scopesOf(nodes).find((scope) => scope.startsWith(partPrefix)) ?? ''
-}
-
-function scopeOf(nodes: readonly WaveNeeds[]): string {
-  return scopesOf(nodes).join(' ')
-}
-
 function scopesOf(nodes: readonly WaveNeeds[]): readonly string[] {
-  const scopes = nodes.flatMap(({ claims }) =>
-    claims.filter(({ scope }) => scope !== '').map(({ key, scope }) => `${key}/${scope}`),
-  )
-  return [...new Set(scopes)].sort()
+  const scopes = new Set<string>()
+  for (const { claims } of nodes) for (const { key, scope } of claims) if (scope !== '') scopes.add(`${key}/${scope}`)
+  return [...scopes].sort()
 }

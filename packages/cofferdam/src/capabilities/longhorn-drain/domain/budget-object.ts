@@ -10,6 +10,8 @@ export type Sha512Hex = (text: string) => string
 
 const component = 'longhorn.io/component'
 const managerComponent = 'instance-manager'
+/** On the pods of instance managers, in every release. */
+export const instanceManagerSelector = `${component}=${managerComponent}`
 const csiDeployments = ['csi-attacher', 'csi-provisioner'] as const
 
 /** On budgets that we made: they show that we are in charge even when the setting is gone. */

@@ -1,9 +1,16 @@
 import type { DaemonSet } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import type { Labels } from '@cofferdam/kubernetes/api/label-selector.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
 
+const managerApp = 'longhorn-manager'
+
 /** On the DaemonSet of Longhorn's manager and on its pods, in every release. */
-export const longhornManagerSelector = 'app=longhorn-manager'
+export const longhornManagerSelector = `app=${managerApp}`
+
+export function isLonghornManager(labels: Labels): boolean {
+  return labels['app'] === managerApp
+}
 
 /** What carries that label in Longhorn's namespace; undefined: it could not be read. */
 export interface LonghornManagerObjects {

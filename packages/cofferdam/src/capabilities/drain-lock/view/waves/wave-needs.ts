@@ -5,7 +5,7 @@ import { claimsFor } from '../../domain/claims.ts'
 import { desiredWhenFree } from '../../domain/judge-budget-hold.ts'
 import { awayUnasked } from '../../domain/limit-claims.ts'
 import type { BudgetFacts, DisruptionSnapshot, PodFacts } from '../../domain/snapshot.ts'
-import { podPlanOf } from '../plan-disruption.ts'
+import { type PlannedPods, podPlanOf } from '../plan-disruption.ts'
 
 /** What a node needs for itself while it is away. */
 export interface WaveNeeds {
@@ -31,9 +31,12 @@ export interface WaveSurroundings {
   readonly asked: ReadonlySet<string>
 }
 
-export function waveNeedsOf(snapshot: DisruptionSnapshot, { isByStorage, asked }: WaveSurroundings): WaveNeeds {
+export function waveNeedsOf(
+  snapshot: DisruptionSnapshot,
+  { isByStorage, asked }: WaveSurroundings,
+  { locks, leavesOf }: PlannedPods = podPlanOf(snapshot),
+): WaveNeeds {
   const { request, node, storage, budgets, limits, ledger } = snapshot
-  const { locks, leavesOf } = podPlanOf(snapshot)
   const left: LeavingPods[] = []
   for (const budget of budgets) {
     const pods = countOrdinary(leavesOf.get(budget.uid))

@@ -31,60 +31,83 @@ export interface WaveProblem {
  * whoever holds a budget for a pod that stays takes all of it.
  */
 export function buildWaveProblem(needs: readonly WaveNeeds[]): WaveProblem {
-  const shared = new Set<string>()
-  const capacityOf = new Map<string, number>()
-  for (const { claims, leaves } of needs) {
-    for (const { key, scope, most } of claims) {
-      if (scope !== '') shared.add(key)
-      if (most !== undefined) capacityOf.set(key, Math.max(1, Math.min(most, capacityOf.get(key) ?? most)))
-    }
-    for (const { key, room } of leaves) capacityOf.set(key, Math.max(1, Math.min(room, capacityOf.get(key) ?? room)))
-  }
-  const resources = new Numbers()
-  const keys = new Numbers()
-  const scopes = new Numbers()
+  const { items, isShared, isLimitKey, capacityOf } = numberNeeds(needs)
+  const [resources, keys, scopes] = [new Numbers<number>(), new Numbers<number>(), new Numbers<string>()]
   const capacities: number[] = []
-  const useOf = (key: string, wanted: (capacity: number) => number): Use => {
+  const useOf = (key: number, wanted: number): Use => {
     const resource = resources.of(key)
-    const capacity = capacityOf.get(key) ?? 1
+    const capacity = capacityOf[key] ?? 1
     capacities[resource] = capacity
-    return { resource, size: Math.max(1, Math.min(capacity, wanted(capacity))) }
+    return { resource, size: Math.max(1, Math.min(capacity, wanted)) }
   }
-  const built = needs.map(({ node, claims, leaves }, item) => {
-    const held = claims.filter((claim) => claim.key !== nodeKey(node))
-    const counted = held.filter(({ key }) => !shared.has(key))
-    const locked = new Set(counted.map(({ key }) => key))
-    return {
-      uses: [
-        ...counted.map((claim) => useOf(claim.key, (capacity) => (isLimit(claim) ? 1 : capacity))),
-        ...leaves.filter(({ key }) => !locked.has(key)).map(({ key, pods }) => useOf(key, () => pods)),
-      ],
-      scopes: held
-        .filter(({ key }) => shared.has(key))
-        .map(({ key, scope }) => ({
-          key: keys.of(key),
-          // What shares with nobody is a scope of its own.
-          scope: scopes.of(scope === '' ? `${key}\n\n${item}` : `${key}\n${scope}`),
-        })),
+  const uses: (readonly Use[])[] = []
+  const scopesOf: (readonly ScopeOfKey[])[] = []
+  for (const [item, { held, left }] of items.entries()) {
+    const ownUses: Use[] = []
+    const ownScopes: ScopeOfKey[] = []
+    for (const { key, scope } of held) {
+      // What shares with nobody is a scope of its own.
+      const name = scope === '' ? `${key}\n\n${item}` : `${key}\n${scope}`
+      if (isShared[key] === true) ownScopes.push({ key: keys.of(key), scope: scopes.of(name) })
+      else ownUses.push(useOf(key, isLimitKey[key] === true ? 1 : Number.POSITIVE_INFINITY))
     }
-  })
-  return {
-    count: needs.length,
-    uses: built.map(({ uses }) => uses),
-    capacities,
-    scopes: built.map(({ scopes: own }) => own),
-    keyCount: keys.count,
+    const isLocked = (key: number) => isShared[key] !== true && held.some((claim) => claim.key === key)
+    for (const { key, pods } of left) if (!isLocked(key)) ownUses.push(useOf(key, pods))
+    uses.push(ownUses)
+    scopesOf.push(ownScopes)
   }
+  return { count: needs.length, uses, capacities, scopes: scopesOf, keyCount: keys.count }
 }
 
-class Numbers {
-  readonly #numbers = new Map<string, number>()
+interface NumberedNeeds {
+  /** What each node holds, but for itself, and which pods leave it; by the number of the key. */
+  readonly items: readonly {
+    readonly held: readonly { readonly key: number; readonly scope: string }[]
+    readonly left: readonly { readonly key: number; readonly pods: number }[]
+  }[]
+  readonly isShared: readonly (boolean | undefined)[]
+  readonly isLimitKey: readonly (boolean | undefined)[]
+  readonly capacityOf: readonly (number | undefined)[]
+}
+
+/** Names are looked up once: thousands of nodes share them. */
+function numberNeeds(needs: readonly WaveNeeds[]): NumberedNeeds {
+  const names = new Numbers<string>()
+  const isShared: boolean[] = []
+  const isLimitKey: boolean[] = []
+  const capacityOf: number[] = []
+  const limit = (key: number, room: number) => {
+    capacityOf[key] = Math.max(1, Math.min(room, capacityOf[key] ?? room))
+  }
+  const items = needs.map(({ node, claims, leaves }) => {
+    const itself = nodeKey(node)
+    const held: { key: number; scope: string }[] = []
+    for (const claim of claims) {
+      const { scope, most } = claim
+      const key = names.of(claim.key)
+      if (scope !== '') isShared[key] = true
+      if (most !== undefined) limit(key, most)
+      if (isLimit(claim)) isLimitKey[key] = true
+      if (claim.key !== itself) held.push({ key, scope })
+    }
+    const left = leaves.map(({ key: name, pods, room }) => {
+      const key = names.of(name)
+      limit(key, room)
+      return { key, pods }
+    })
+    return { held, left }
+  })
+  return { items, isShared, isLimitKey, capacityOf }
+}
+
+class Numbers<T> {
+  readonly #numbers = new Map<T, number>()
 
   get count(): number {
     return this.#numbers.size
   }
 
-  of(name: string): number {
+  of(name: T): number {
     const before = this.#numbers.get(name)
     if (before !== undefined) return before
     const number = this.#numbers.size

@@ -1,25 +1,10 @@
-import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
-import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
-import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { type AppLockPolicy, type AppLockQuestion, judgeAppLocks } from '../../../ledger/rules/app-lock.ts'
-import type { AppLockRecord } from '../../../ledger/rules/app-lock-record.ts'
+import { type AppLockQuestion, judgeAppLocks } from '../../../ledger/rules/app-lock.ts'
 import { budgetKey } from '../../../ledger/rules/keys.ts'
 import { holdAnnotation, parseBudgetHold } from '../domain/budget-hold.ts'
 import type { DisruptionWarning } from '../domain/decision.ts'
 import type { BudgetFacts, RequestView } from '../domain/snapshot.ts'
 import { byName, coveringBudgets } from './covering-budgets.ts'
-import { type HoldableBudget, type HostedPod, parseHoldableBudget } from './objects.ts'
-
-export interface ObserveBudgetsPorts {
-  readonly api: Pick<KubeApi, 'list'>
-  readonly clock: Pick<Clock, 'now'>
-  readonly views: {
-    /** Indexed by `namespace`. */
-    readonly budgets: WatchView<HoldableBudget>
-  }
-  readonly appLocks: AppLockPolicy
-}
+import type { HoldableBudget, HostedPod } from './objects.ts'
 
 export interface SeenBudget {
   readonly facts: BudgetFacts
@@ -34,58 +19,34 @@ export interface SeenBudgets {
   readonly uidsOf: readonly (readonly string[])[]
 }
 
-/** The budgets that cover the pods, and those on record; with `isFresh`, as the server has them wherever a lock is at stake. */
-export async function observeBudgets(
-  ports: ObserveBudgetsPorts,
+/** The budgets that cover the pods, and those on record. */
+export function seeBudgets(
   hosted: readonly HostedPod[],
-  about: {
+  about: LockQuestion & {
     readonly request: RequestView
-    readonly isFresh: boolean
-    readonly records: readonly AppLockRecord[]
-    readonly signal: AbortSignal
+    readonly budgetsIn: (namespace: string) => readonly HoldableBudget[]
   },
-): Promise<SeenBudgets> {
-  const { lockedBudgets } = about.request.record
-  const lists = about.isFresh ? await listAtStake(ports, hosted, about) : new Map<string, readonly HoldableBudget[]>()
-  const budgetsOf = (namespace: string) => {
-    const list = lists.get(namespace) ?? ports.views.budgets.byIndex('namespace', namespace)
-    lists.set(namespace, list)
-    return list
-  }
+): SeenBudgets {
+  const { request, budgetsIn, records, policy, nowMs } = about
+  const question = { records, policy, nowMs }
   const seen = new Set<HoldableBudget>()
   const uidsOf = hosted.map((pod) => {
-    const covering = coveringBudgets(pod, budgetsOf(pod.namespace))
+    const covering = coveringBudgets(pod, budgetsIn(pod.namespace))
     if (covering.length === 0) return none
     for (const budget of covering) seen.add(budget)
     return covering.map(({ uid }) => uid)
   })
-  for (const { namespace, name } of lockedBudgets) {
-    for (const budget of budgetsOf(namespace)) if (budget.name === name) seen.add(budget)
+  for (const { namespace, name } of request.record.lockedBudgets) {
+    for (const budget of budgetsIn(namespace)) if (budget.name === name) seen.add(budget)
   }
-  const question = { records: about.records, policy: ports.appLocks, nowMs: ports.clock.now() }
   const budgets = [...seen].sort(byName).map((budget) => {
     const { namespace } = budget
-    return seenOf(judgedOf(namespace, budgetsOf(namespace), question), budget)
+    return seenOf(judgedOf(namespace, budgetsIn(namespace), question), budget)
   })
   return { budgets, uidsOf }
 }
 
 const none: readonly string[] = []
-
-/** The budgets of all namespaces in which one is locked or about to be. */
-async function listAtStake(
-  { api }: ObserveBudgetsPorts,
-  hosted: readonly HostedPod[],
-  { request, signal }: { readonly request: RequestView; readonly signal: AbortSignal },
-): Promise<Map<string, readonly HoldableBudget[]>> {
-  const namespaces = new Set(request.record.lockedBudgets.map(({ namespace }) => namespace))
-  for (const { namespace, wantsToStay } of hosted) if (wantsToStay) namespaces.add(namespace)
-  const lists = [...namespaces].map(async (namespace): Promise<[string, readonly HoldableBudget[]]> => {
-    const { items } = await api.list(podDisruptionBudgets, { namespace, signal })
-    return [namespace, items.map(parseHoldableBudget)]
-  })
-  return new Map(await Promise.all(lists))
-}
 
 type LockQuestion = Omit<AppLockQuestion, 'namespace' | 'budgets'>
 
@@ -118,11 +79,15 @@ function seenOf({ locks, seen }: JudgedBudgets, budget: HoldableBudget): SeenBud
   return now
 }
 
+const noFaults: readonly DisruptionWarning[] = []
+
 function budgetFaults(
   { namespace, name, annotations }: HoldableBudget,
   lockProblem: string | undefined,
-): DisruptionWarning[] {
-  const problems = [lockProblem, parseBudgetHold(annotations[holdAnnotation]).problem]
+): readonly DisruptionWarning[] {
+  const hold = annotations[holdAnnotation]
+  if (lockProblem === undefined && hold === undefined) return noFaults
+  const problems = [lockProblem, parseBudgetHold(hold).problem]
   return problems.flatMap((says) => (says === undefined ? [] : { object: budgetKey({ namespace, name }), says }))
 }
 
