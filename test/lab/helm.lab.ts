@@ -1,7 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { namespaces } from '@cofferdam/kubernetes/api/resources.ts'
+import { valueName } from '@cofferdam/product/deploy/chart/chart-values.ts'
 import { operatorAccount } from '@cofferdam/product/deploy/operator-manifests.ts'
+import { switchedCapabilities } from '@cofferdam/product/operator/controller-names.ts'
 import { dump, loadAll } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ControlPlane } from './control-plane/control-plane.ts'
@@ -10,7 +12,9 @@ import { startControlPlane } from './control-plane/start-control-plane.ts'
 import { findHelm } from './parts/find-helm.ts'
 import { findKubernetes } from './parts/find-kubernetes.ts'
 import type { HelmParts } from './parts/parts.ts'
-import { openJournal } from './processes/journal.ts'
+import { startDaemon } from './processes/daemon.ts'
+import { freePorts } from './processes/free-port.ts'
+import { type Journal, openJournal } from './processes/journal.ts'
 import { type LabFolder, openLabFolder } from './processes/lab-folder.ts'
 import { type ProgramEnd, startProgram } from './processes/run-program.ts'
 
@@ -27,13 +31,15 @@ interface Manifest {
 let parts: HelmParts
 let kubernetes: string
 let folder: LabFolder
+let journal: Journal
 let plane: ControlPlane
 beforeAll(async () => {
   parts = await findHelm(say)
   const programs = await findKubernetes(say)
   kubernetes = programs.version
   folder = await openLabFolder('helm')
-  plane = await startControlPlane({ parts: programs, folder, journal: openJournal(join(folder.logs, 'journal.log')) })
+  journal = openJournal(join(folder.logs, 'journal.log'))
+  plane = await startControlPlane({ parts: programs, folder, journal })
 })
 afterAll(async () => {
   await plane?.close()
@@ -154,9 +160,32 @@ const mayCreateBudgets = async (namespace: string) =>
     await runKubectl(plane, ['auth', 'can-i', 'create', 'poddisruptionbudgets', '-n', namespace, `--as=${account}`])
   ).stdout.trim()
 
+interface OperatorDeployment {
+  readonly spec: {
+    readonly template: { readonly spec: { readonly containers: readonly { readonly args: string[] }[] } }
+  }
+}
+
+/** Starts the program of this checkout as the pod of a Deployment would, as its account. */
+async function startOperatorOf({ spec }: OperatorDeployment) {
+  const [health = 0, guard = 0] = await freePorts(2)
+  const given = spec.template.spec.containers[0]?.args ?? []
+  const kubeconfig = await plane.kubeconfigOf(operatorAccount)
+  const moved = ['--kubeconfig', kubeconfig, '--health-port', String(health), '--guard-port', String(guard)]
+  const logFile = join(folder.logs, `operator-${health}.log`)
+  const command = [process.execPath, 'bin/cofferdam.js', ...given, ...moved] as const
+  const daemon = startDaemon({ name: 'operator', command, logFile, journal })
+  const isReady = () =>
+    fetch(`http://127.0.0.1:${health}/readyz`).then(
+      ({ ok }) => ok,
+      () => false,
+    )
+  return { daemon, isReady }
+}
+
 describe('on a real API server', () => {
   beforeAll(async () => {
-    for (const name of ['rook-ceph', 'shop'])
+    for (const name of ['longhorn-system', 'medik8s-leases', 'rook-ceph', 'shop'])
       await plane.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   })
 
@@ -203,6 +232,25 @@ describe('on a real API server', () => {
     )
     expect(await mayCreateBudgets('rook-ceph')).toBe('no')
   })
+
+  it.each(switchedCapabilities.map(({ name }) => name))(
+    'the operator becomes ready without %s: no other capability leans on its rights',
+    async (name) => {
+      const off = `capabilities.${valueName(name)}=false`
+      const parts = ['longhorn.enabled=true', 'medik8s.enabled=true', 'kured.enabled=true', 'ceph.pace=true']
+      const values = set('ceph.clusters={rook-ceph/rook-ceph}', ...parts, off)
+      const said = await done(helm('upgrade', ...release, '-o', 'json', ...values))
+      const { manifest } = JSON.parse(said) as { readonly manifest: string }
+      const deployment = (loadAll(manifest) as (Manifest | null)[]).find((each) => each?.kind === 'Deployment')
+      const operator = await startOperatorOf(deployment as unknown as Parameters<typeof startOperatorOf>[0])
+      try {
+        await expect.poll(operator.isReady, { timeout: 30_000, interval: 200 }).toBe(true)
+      } finally {
+        await operator.daemon.stop()
+      }
+      expect(readFileSync(operator.daemon.logFile, 'utf8')).not.toMatch(/forbidden|Forbidden/)
+    },
+  )
 
   it('people with `view` see requests, and none of Kubernetes’ own roles may make one', async () => {
     for (const role of ['view', 'edit', 'cofferdam-edit'])

@@ -7,6 +7,8 @@ import { promisify } from 'node:util'
 const run = promisify(execFile)
 const enter = fileURLToPath(new URL('./enter-image.py', import.meta.url))
 
+const apart = ['unshare', '--mount', '--propagation', 'private', '/usr/bin/python3', enter] as const
+
 interface Descriptor {
   readonly digest: string
   readonly annotations?: Readonly<Record<string, string>>
@@ -40,8 +42,11 @@ export async function unpackImage(layout: string, tag: string, root: string): Pr
     uid,
     entrypoint,
     command: (...program) => [
-      ...(['unshare', '--mount', '--propagation', 'private', '/usr/bin/python3', enter] as const),
-      ...[root, String(uid), ...environment, '--'],
+      ...apart,
+      root,
+      String(uid),
+      ...environment,
+      '--',
       ...(program.length === 0 ? entrypoint : program),
     ],
   }

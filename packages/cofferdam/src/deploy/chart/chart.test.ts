@@ -1,7 +1,7 @@
 import { Command } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { createOperatorCommand } from '../../cli/operator/operator.ts'
-import { permissionsOf, switchedCapabilities } from '../../operator/controller-names.ts'
+import { controllerNames, permissionsOf, switchedCapabilities } from '../../operator/controller-names.ts'
 import { buildChartFiles } from './chart-files.ts'
 import { chartValues } from './chart-values.ts'
 import { expression, templateText, when } from './expression.ts'
@@ -33,6 +33,13 @@ describe('the chart', () => {
     const given = [...templates.matchAll(/(?:^- "?|printf ")(--[a-z-]+)/gm)].map(([, flag]) => flag as string)
     expect(given).toContain('--ceph-clusters')
     expect(given.filter((flag) => !known.includes(flag))).toEqual([])
+  })
+
+  it('names every controller of every capability: one that is not named stops when another capability is switched off', () => {
+    const helpers = files['helm/cofferdam/templates/_helpers.tpl'] ?? ''
+    const [, named = ''] = /define "cofferdam.controllers" -}}\n([\s\S]*?)\n{{- end }}\n\n/.exec(helpers) ?? []
+    const listed = [...named.matchAll(/}}([a-z,-]+),{{/g)].flatMap(([, names = '']) => names.split(','))
+    expect(listed).toEqual(controllerNames)
   })
 
   it('switches every Role of every capability: one that is off keeps no right behind', () => {
