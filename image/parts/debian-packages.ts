@@ -77,7 +77,8 @@ async function download(wanted: readonly string[], architecture: Architecture, i
 }
 
 async function knownMirrors(): Promise<readonly string[]> {
-  const answer = await run('apt-get', ['indextargets', '--format', '$(REPO_URI)'])
+  // Without its lists too, as in the images of builders.
+  const answer = await run('apt-get', ['indextargets', '--no-release-info', '--format', '$(REPO_URI)'])
   return [...new Set(answer.split('\n'))]
 }
 
