@@ -15,6 +15,7 @@ export default defineConfig({
       'test/rounds/**/*.test.ts',
       'scenarios/**/*.test.ts',
       'simulation/**/*.test.ts',
+      'image/**/*.test.ts',
     ],
     exclude: ['**/node_modules/**', '**/*.deep.test.ts'],
     setupFiles: ['test/seed-properties.ts'],

@@ -1,4 +1,5 @@
-import { readFileSync } from 'node:fs'
+import { cpSync, mkdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { build } from 'esbuild'
 
 const { dependencies, devDependencies } = JSON.parse(readFileSync('package.json', 'utf8'))
@@ -18,4 +19,23 @@ export function bundle(given) {
     logLevel: 'warning',
     ...given,
   })
+}
+
+/** Bundles the dashboard's page, and puts beside it what it is made of. */
+export async function bundlePage(folder, { sourcemap = 'linked' } = {}) {
+  const page = 'packages/cofferdam/src/dashboard/page'
+  mkdirSync(folder, { recursive: true })
+  await build({
+    entryPoints: [join(page, 'page.tsx')],
+    outfile: join(folder, 'page.js'),
+    bundle: true,
+    minify: true,
+    target: 'es2022',
+    format: 'esm',
+    jsx: 'automatic',
+    jsxImportSource: 'preact',
+    sourcemap,
+    logLevel: 'warning',
+  })
+  for (const file of ['favicon.svg', 'index.html', 'page.css']) cpSync(join(page, file), join(folder, file))
 }

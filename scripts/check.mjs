@@ -14,6 +14,7 @@ const checks = {
     'bench',
     'scenarios',
     'simulation',
+    'image',
   ],
   'unused code': ['knip', '--no-progress'],
   architecture: ['vitest', 'run', 'test/architecture.test.ts'],

@@ -8,7 +8,7 @@ import { external } from './bundle.mjs'
 const bundle = 'dist/deploy-files.mjs'
 await build({
   stdin: {
-    contents: `export { buildDeployFiles } from './packages/cofferdam/src/deploy/deploy-files.ts'; export { permissionsOf } from './packages/cofferdam/src/operator/controller-names.ts'`,
+    contents: `export { buildDeployFiles } from './packages/cofferdam/src/deploy/deploy-files.ts'; export { buildChartFiles } from './packages/cofferdam/src/deploy/chart/chart-files.ts'; export { permissionsOf, switchedCapabilities } from './packages/cofferdam/src/operator/controller-names.ts'`,
     resolveDir: '.',
   },
   outfile: bundle,
@@ -17,10 +17,19 @@ await build({
   format: 'esm',
   external,
 })
-const { buildDeployFiles, permissionsOf } = await import(pathToFileURL(bundle).href)
+const {
+  buildDeployFiles,
+  buildChartFiles,
+  permissionsOf: permissions,
+  switchedCapabilities: capabilities,
+} = await import(pathToFileURL(bundle).href)
 rmSync(bundle)
 const { version } = JSON.parse(readFileSync('package.json', 'utf8'))
-for (const [path, text] of Object.entries(buildDeployFiles({ version, permissions: permissionsOf }))) {
+const files = {
+  ...buildDeployFiles({ version, permissions }),
+  ...buildChartFiles({ version, permissions, capabilities }),
+}
+for (const [path, text] of Object.entries(files)) {
   const file = join('deploy', path)
   mkdirSync(dirname(file), { recursive: true })
   writeFileSync(file, text)

@@ -89,6 +89,8 @@ export interface LabOptions {
   readonly hasApiLink?: boolean
   /** No operator can be expected to finish what it has begun; absent: while none runs. */
   readonly isUnattended?: () => boolean
+  /** What runs behind the operator's pods; absent: the build of this checkout. */
+  readonly operatorProgram?: readonly [string, ...string[]]
 }
 
 /** Opens the whole lab: Ceph clean, nodes Ready, every OSD pod backed by its process, no operator yet. */
@@ -124,7 +126,8 @@ async function open({ folder, journal, endings, close, options }: Opening): Prom
   const { plane, ceph } = await startBoth({ folder, journal, endings }, described)
   const { api } = plane
 
-  const operator = operatorRuntime({ folder, journal, program: [process.execPath, 'bin/cofferdam.js'] })
+  const { operatorProgram: program = [process.execPath, 'bin/cofferdam.js'] } = options
+  const operator = operatorRuntime({ folder, journal, program })
   const guards = await startServiceProxy(() => operator.guardPorts())
   endings.push(() => guards.close())
   const apiPort = Number(new URL(plane.server).port)

@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs'
 import { needsCluster } from './parts/chosen-suites.ts'
 import { findCeph } from './parts/find-ceph.ts'
+import { findHelm, needsHelm } from './parts/find-helm.ts'
 import { findKubernetes } from './parts/find-kubernetes.ts'
 import { findLonghorn, needsLonghorn } from './parts/find-longhorn.ts'
 import { findLonghornEngine, needsLonghornEngine } from './parts/find-longhorn-engine.ts'
@@ -27,6 +28,7 @@ if (wish === 'sweep') {
     if (needsLonghorn(chosen)) parts.push(`Longhorn ${(await findLonghorn(say)).version}`)
     const engine = needsLonghornEngine(chosen) ? await findLonghornEngine(say) : undefined
     if (engine !== undefined) parts.push(`Longhorn's engine ${engine.version}`)
+    if (needsHelm(chosen)) parts.push(`Helm ${(await findHelm(say)).version}`)
     const seconds = ((performance.now() - began) / 1_000).toFixed(1)
     say(`found ${parts.join(', ')} (${seconds} s)`)
   } catch (error) {

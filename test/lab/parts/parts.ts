@@ -50,5 +50,12 @@ export interface LonghornEngineParts {
   readonly io: string
 }
 
+/** What installs charts, and what judges alert rules. */
+export interface HelmParts {
+  readonly version: string
+  readonly helm: string
+  readonly promtool: string
+}
+
 /** Tells what is fetched or built, and for how long; set-up may take minutes. */
 export type Say = (line: string) => void

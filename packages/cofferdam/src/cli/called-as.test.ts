@@ -24,6 +24,10 @@ describe('how this program is called from where the user is', () => {
       given: { launcher: '/home/ann/cofferdam/bin/cofferdam.js' },
       then: 'node cofferdam/bin/cofferdam.js',
     },
+    'in an image, from its root: the launcher that a hint named is not there': {
+      given: { script: '/usr/lib/cofferdam/cofferdam.js', launcher: '/usr/lib/bin/cofferdam.js', cwd: '/' },
+      then: 'cofferdam',
+    },
     'installed in a project': {
       given: { launcher: '/home/ann/node_modules/cofferdam/bin/cofferdam.js' },
       then: 'cofferdam',

@@ -1,4 +1,4 @@
-import { basename, isAbsolute, relative } from 'node:path'
+import { basename, dirname, isAbsolute, relative } from 'node:path'
 
 export interface HowCalled {
   /** The script as it was started: `/usr/local/bin/kubectl-cofferdam`. */
@@ -13,6 +13,8 @@ export interface HowCalled {
 export function calledAs({ script, launcher, cwd, environment }: HowCalled): string {
   if (basename(script).startsWith('kubectl-')) return 'kubectl cofferdam'
   if (environment['npm_command'] === 'exec') return 'npx cofferdam'
+  // An image starts the bundle itself, from the root of everything, and has no launcher.
+  if (basename(script) === basename(launcher) && basename(dirname(script)) !== 'bin') return 'cofferdam'
   // In a clone nothing is installed, and the launcher is called by its path.
   const path = relative(cwd, launcher)
   const isInClone = !path.startsWith('..') && !isAbsolute(path) && !path.includes('node_modules')

@@ -4,8 +4,9 @@ import { Command } from 'commander'
 import { loadAll } from 'js-yaml'
 import { expect, it } from 'vitest'
 import { createOperatorCommand } from '../cli/operator/operator.ts'
-import { permissionsOf } from '../operator/controller-names.ts'
+import { permissionsOf, switchedCapabilities } from '../operator/controller-names.ts'
 import { buildPartAccess } from './access-manifests.ts'
+import { buildChartFiles } from './chart/chart-files.ts'
 import { buildDeployFiles } from './deploy-files.ts'
 
 const root = resolve(import.meta.dirname, '../../../..')
@@ -17,7 +18,10 @@ interface Manifest {
 
 it('deploy/ holds exactly what the code needs; `npm run deploy-files` brings it up to date', () => {
   const { version } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { version: string }
-  const built = buildDeployFiles({ version, permissions: permissionsOf })
+  const built = {
+    ...buildDeployFiles({ version, permissions: permissionsOf }),
+    ...buildChartFiles({ version, permissions: permissionsOf, capabilities: switchedCapabilities }),
+  }
   const folder = join(root, 'deploy')
   const present = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((path) =>
     statSync(join(folder, path)).isFile(),

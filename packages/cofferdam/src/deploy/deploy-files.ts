@@ -6,7 +6,14 @@ import { buildAdmissionPolicies } from './admission-policies.ts'
 import { buildCustomResourceDefinitions } from './custom-resource-definitions.ts'
 import { buildDashboardService, buildDashboardViewer, dashboardAdditions, dashboardTls } from './dashboard-manifests.ts'
 import { buildGuardConfigurationManifest, buildGuardNetworkPolicy, buildGuardService } from './guard-manifests.ts'
+import {
+  buildAlertRules,
+  buildDashboardConfig,
+  buildMetricsService,
+  buildServiceMonitor,
+} from './monitoring/monitoring-manifests.ts'
 import { buildOperatorWorkload, operatorAccount } from './operator-manifests.ts'
+import { buildUserRoles } from './user-roles.ts'
 
 export interface DeployOptions {
   readonly version: string
@@ -36,6 +43,7 @@ export function buildDeployFiles({ version, permissions }: DeployOptions): Recor
     'access.yaml': buildAccess(permissions),
     'operator.yaml': buildOperatorWorkload({ image: `cofferdam:${version}` }),
     'guard.yaml': [...buildGuardService(), ...buildGuardConfigurationManifest()],
+    'users.yaml': buildUserRoles(),
   }
   const kustomization = { apiVersion: `${kustomize}/v1beta1`, kind: 'Kustomization', resources: Object.keys(files) }
   const parts = Object.entries(buildParts(permissions)).flatMap(([name, part]) => partFiles(name, part))
@@ -44,7 +52,13 @@ export function buildDeployFiles({ version, permissions }: DeployOptions): Recor
 }
 
 /** What not every cluster needs: rights in namespaces that not every cluster has, and the flags that go with them. */
-type PartName = AccessPart | 'admission-policies' | 'ceph-toolbox' | 'dashboard-service' | 'guard-network'
+type PartName =
+  | AccessPart
+  | 'admission-policies'
+  | 'ceph-toolbox'
+  | 'dashboard-service'
+  | 'guard-network'
+  | 'monitoring'
 
 function buildParts(permissions: DeployOptions['permissions']): Readonly<Record<PartName, Part>> {
   const rightsOf = (part: AccessPart) => buildPartAccess(part, permissions, { ceph: [defaultRookNamespace] })
@@ -63,6 +77,10 @@ function buildParts(permissions: DeployOptions['permissions']): Readonly<Record<
     longhorn: { rights: rightsOf('longhorn'), args: [] },
     'admission-policies': { rights: buildAdmissionPolicies(), args: [] },
     'guard-network': { rights: buildGuardNetworkPolicy(), args: [] },
+    monitoring: {
+      rights: [...buildMetricsService(), ...buildServiceMonitor(), ...buildAlertRules(), ...buildDashboardConfig()],
+      args: [],
+    },
     medik8s: { rights: rightsOf('medik8s'), args: [] },
     kured: { rights: rightsOf('kured'), args: [] },
     dashboard: { rights: [...rightsOf('dashboard'), ...buildDashboardViewer()], args: ['--dashboard'] },

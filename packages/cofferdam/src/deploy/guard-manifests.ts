@@ -28,7 +28,9 @@ export function buildGuardService(): JsonObject[] {
 const exampleControlPlane = '192.0.2.0/24'
 
 /** Lets nothing but the control plane reach the guard, where the network of the cluster heeds policies. */
-export function buildGuardNetworkPolicy(): JsonObject[] {
+export function buildGuardNetworkPolicy(
+  from: JsonObject['from'] = [{ ipBlock: { cidr: exampleControlPlane } }],
+): JsonObject[] {
   const { namespace, name } = guardService
   return [
     {
@@ -39,7 +41,7 @@ export function buildGuardNetworkPolicy(): JsonObject[] {
         podSelector: { matchLabels: operatorLabels },
         policyTypes: ['Ingress'],
         ingress: [
-          { from: [{ ipBlock: { cidr: exampleControlPlane } }], ports: [{ port: 'guard' }] },
+          { from, ports: [{ port: 'guard' }] },
           // What a policy does not name it closes.
           { ports: [{ port: 'health' }, { port: dashboardPort }] },
         ],

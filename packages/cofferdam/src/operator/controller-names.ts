@@ -23,3 +23,11 @@ export function rightsOf(list: readonly Pick<Capability<never>, 'controllers' | 
 export const permissionsOf = { ...rightsOf(capabilities), dashboard: dashboardRights } as Readonly<
   Record<ControllerName | 'eviction-guard' | 'dashboard', readonly Permission[]>
 >
+
+/** The capabilities as the Helm chart switches them on and off. */
+export const switchedCapabilities = capabilities.map(
+  ({ name, summary, controllers, replicaRights = {} }: Capability<never>) => {
+    const names = controllers.map((controller) => controller.name)
+    return { name, summary, controllers: names, roles: [...names, ...Object.keys(replicaRights)] }
+  },
+)
