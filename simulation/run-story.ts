@@ -172,6 +172,8 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
 function reportsWait({ type, key, subresource }: Write, waits: readonly string[]): boolean {
   const isOfRequest = (name: string) => waits.some((line) => line.startsWith(`${name} for `))
   if (type.plural === nodeDisruptions.plural) return subresource === 'status' && isOfRequest(key.name)
+  // Its place in the queue comes and goes with what it waits for.
+  if (type.plural === disruptionLedgers.plural) return waits.length > 0
   return type.plural === 'events' && isOfRequest(key.name.split('.')[0] ?? '')
 }
 

@@ -1,6 +1,7 @@
 import { ApiError, type StatusReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import { takeRights } from '../../scenarios/testing/take-rights.ts'
 import { breakWatches } from '../stage/hazards.ts'
+import type { Stage } from '../stage/open-stage.ts'
 import { between, oneOf } from '../story.ts'
 import { always, type DeedPorts, type FaultKind } from './deed-kind.ts'
 
@@ -9,6 +10,9 @@ function untilMs({ stage, random, excuses }: DeedPorts, least: number, most: num
   excuses.hindered(forMs + 30_000)
   return stage.clock.now() + forMs
 }
+
+/** Clusters whose operator lacks rights now. */
+const deprived = new WeakSet<Stage>()
 
 /** What befalls the API server, or the way to it. */
 export const serverFaults: Readonly<Record<string, FaultKind>> = {
@@ -92,6 +96,9 @@ export const serverFaults: Readonly<Record<string, FaultKind>> = {
     row: 'F25',
     fits: always,
     async apply({ stage, random, tell, excuses, atHome }) {
+      // Each gives back what it found: the second of two would bring back the loss of the first.
+      if (deprived.has(stage)) return
+      deprived.add(stage)
       const group = oneOf(random, ['', 'policy', 'cofferdam.io'])
       const verbs = oneOf(random, [['update', 'patch', 'create', 'delete'], ['list', 'watch', 'get'], ['patch']])
       tell(`the operator may no longer ${verbs.join(', ')} in "${group}"`)
@@ -102,6 +109,7 @@ export const serverFaults: Readonly<Record<string, FaultKind>> = {
           if (!(error instanceof ApiError)) throw error
         })
         over()
+        deprived.delete(stage)
       }
       atHome(mend)
       stage.clock.after(between(random, 20, 120) * 1_000, () => void mend())
