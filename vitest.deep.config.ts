@@ -13,7 +13,7 @@ export default defineConfig({
       // Properties once more, each with its full number of runs.
       'packages/*/src/**/*.property.test.ts',
     ],
-    env: { COFFERDAM_RUNS: 'full' },
+    env: { COFFERDAM_RUNS: process.env['COFFERDAM_RUNS'] ?? 'full' },
     exclude: ['**/node_modules/**'],
     testTimeout: 300_000,
   },
