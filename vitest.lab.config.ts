@@ -1,7 +1,22 @@
+import { basename } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer } from 'vitest/node'
 
 /** Suites whose figures stand in a table beside a goal or a peer: a lab beside them would be in the figures. */
 const measured = ['test/lab/reaction.lab.ts', 'test/lab/rook-drains.lab.ts']
+
+/** Those that take minutes, the longest first: begun late, one of them would run alone at the end. */
+const long = ['under-fire', 'rook-osds', 'longhorn-brain', 'two-drains', 'osd-update', 'rolling', 'drain-lock']
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: Parameters<BaseSequencer['sort']>[0]): ReturnType<BaseSequencer['sort']> {
+    const rankOf = ({ moduleId }: (typeof files)[number]) => {
+      const place = long.indexOf(basename(moduleId, '.lab.ts'))
+      return place === -1 ? long.length : place
+    }
+    return (await super.sort(files)).sort((one, other) => rankOf(one) - rankOf(other))
+  }
+}
 
 const suite = {
   setupFiles: [
@@ -19,11 +34,12 @@ const suite = {
 export default defineConfig({
   test: {
     reporters: ['default', './scripts/closing-line-reporter.mjs'],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
           ...suite,
-          name: 'side by side',
+          name: 'together',
           include: ['test/lab/**/*.lab.ts'],
           exclude: measured,
           maxWorkers: 2,
