@@ -1,7 +1,9 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { nativeFolder, nativeModules } from './test/native-modules.ts'
 
 export default defineConfig({
+  plugins: process.env['COFFERDAM_NATIVE'] === '1' ? [nativeModules()] : [],
   test: {
     include: [
       'packages/*/src/**/*.test.ts',
@@ -23,6 +25,7 @@ export default defineConfig({
     // On two cores the default would leave one of them idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 30_000,
+    server: { deps: { external: [nativeFolder] } },
     // What has not changed is not compiled again: about a quarter of the work of a second run.
     experimental: { fsModuleCache: true },
     reporters: ['default', './scripts/module-cache-reporter.mjs', './scripts/closing-line-reporter.mjs'],

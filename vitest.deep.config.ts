@@ -3,6 +3,7 @@ import quick from './vitest.config.ts'
 
 /** What takes long and seldom fails alone: crash points, races, storms, exhaustive searches and the model. */
 export default defineConfig({
+  plugins: quick.plugins ?? [],
   test: {
     ...quick.test,
     include: [
