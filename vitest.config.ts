@@ -2,8 +2,10 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { nativeFolder, nativeModules } from './test/native-modules.ts'
 
+const isNative = process.env['COFFERDAM_NATIVE'] === '1'
+
 export default defineConfig({
-  plugins: process.env['COFFERDAM_NATIVE'] === '1' ? [nativeModules()] : [],
+  plugins: isNative ? [nativeModules()] : [],
   test: {
     include: [
       'packages/*/src/**/*.test.ts',
@@ -26,8 +28,9 @@ export default defineConfig({
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 30_000,
     server: { deps: { external: [nativeFolder] } },
-    // What has not changed is not compiled again: about a quarter of the work of a second run.
-    experimental: { fsModuleCache: true },
+    // What has not changed is not compiled again: about a quarter of the work of a second run. Native modules are another folder in each run, of which
+    // what was compiled before does not know.
+    experimental: { fsModuleCache: !isNative },
     reporters: ['default', './scripts/module-cache-reporter.mjs', './scripts/closing-line-reporter.mjs'],
   },
 })
