@@ -25,7 +25,8 @@ const suite = {
     'test/lab/processes/end-with-the-run.ts',
   ],
   pool: 'forks' as const,
-  testTimeout: 180_000,
+  // The longest takes 160 s where four others share its cores.
+  testTimeout: 300_000,
   hookTimeout: 180_000,
   teardownTimeout: 30_000,
 }

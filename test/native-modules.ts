@@ -13,7 +13,8 @@ const workspaces: Readonly<Record<string, string>> = {
   '@cofferdam/product/': 'packages/cofferdam/src/',
   '@cofferdam/simulator/': 'packages/simulator/src/',
 }
-const folder = join(root, '.cofferdam', `native-${process.pid}`)
+const home = join(root, '.cofferdam')
+const folder = join(home, `native-${process.pid}`)
 
 /** Modules that lie here are loaded by Node.js itself. */
 export const nativeFolder = /\/\.cofferdam\/native-\d+\//
@@ -59,10 +60,28 @@ async function compile(): Promise<void> {
     write: false,
     logLevel: 'warning',
   })
+  sweep()
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }))
   for (const { path, text } of outputFiles) {
     mkdirSync(dirname(path), { recursive: true })
     writeFileSync(path, atItsPlace(text, join(root, relative(folder, path))))
+  }
+}
+
+/** Takes away what runs that were killed have left. */
+function sweep(): void {
+  mkdirSync(home, { recursive: true })
+  for (const name of readdirSync(home)) {
+    const [, process] = /^native-(\d+)$/.exec(name) ?? []
+    if (process !== undefined && !isRunning(Number(process))) rmSync(join(home, name), { recursive: true, force: true })
+  }
+}
+
+function isRunning(id: number): boolean {
+  try {
+    return process.kill(id, 0)
+  } catch {
+    return false
   }
 }
 
