@@ -1,7 +1,11 @@
 import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
+import { nativeFolder, nativeModules } from './test/native-modules.ts'
+
+const isNative = process.env['COFFERDAM_NATIVE'] === '1'
 
 export default defineConfig({
+  plugins: isNative ? [nativeModules()] : [],
   test: {
     include: [
       'packages/*/src/**/*.test.ts',
@@ -24,8 +28,10 @@ export default defineConfig({
     // On two cores the default would leave one of them idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 30_000,
-    // What has not changed is not compiled again: about a quarter of the work of a second run.
-    experimental: { fsModuleCache: true },
+    server: { deps: { external: [nativeFolder] } },
+    // What has not changed is not compiled again: about a quarter of the work of a second run. Native modules are another folder in each run, of which
+    // what was compiled before does not know.
+    experimental: { fsModuleCache: !isNative },
     reporters: ['default', './scripts/module-cache-reporter.mjs', './scripts/closing-line-reporter.mjs'],
   },
 })

@@ -1,11 +1,11 @@
 import { defineConfig } from 'vitest/config'
 
-/** README and guide, followed command by command. Most of the time goes by waiting, so all walks run at the same time. */
+/** README and guide, followed command by command, and the tour of the demo. Most of the time goes by waiting, so all walks run at the same time. */
 export default defineConfig({
   test: {
     include: ['test/documents/**/*.walk.ts'],
     pool: 'forks',
-    maxWorkers: 1,
+    maxWorkers: 2,
     maxConcurrency: 8,
     testTimeout: 600_000,
     experimental: { fsModuleCache: true },

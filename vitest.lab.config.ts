@@ -1,7 +1,22 @@
+import { basename } from 'node:path'
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer } from 'vitest/node'
 
 /** Suites whose figures stand in a table beside a goal or a peer: a lab beside them would be in the figures. */
 const measured = ['test/lab/reaction.lab.ts', 'test/lab/rook-drains.lab.ts']
+
+/** Those that take minutes, the longest first: begun late, one of them would run alone at the end. */
+const long = ['under-fire', 'rook-osds', 'longhorn-brain', 'two-drains', 'osd-update', 'rolling', 'drain-lock']
+
+class LongestFirst extends BaseSequencer {
+  override async sort(files: Parameters<BaseSequencer['sort']>[0]): ReturnType<BaseSequencer['sort']> {
+    const rankOf = ({ moduleId }: (typeof files)[number]) => {
+      const place = long.indexOf(basename(moduleId, '.lab.ts'))
+      return place === -1 ? long.length : place
+    }
+    return (await super.sort(files)).sort((one, other) => rankOf(one) - rankOf(other))
+  }
+}
 
 const suite = {
   setupFiles: [
@@ -10,7 +25,8 @@ const suite = {
     'test/lab/processes/end-with-the-run.ts',
   ],
   pool: 'forks' as const,
-  testTimeout: 180_000,
+  // The longest takes 160 s where four others share its cores.
+  testTimeout: 300_000,
   hookTimeout: 180_000,
   teardownTimeout: 30_000,
 }
@@ -19,11 +35,12 @@ const suite = {
 export default defineConfig({
   test: {
     reporters: ['default', './scripts/closing-line-reporter.mjs'],
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {
           ...suite,
-          name: 'side by side',
+          name: 'together',
           include: ['test/lab/**/*.lab.ts'],
           exclude: measured,
           maxWorkers: 2,

@@ -1,6 +1,7 @@
 import { leases } from '@cofferdam/kubernetes/api/resources.ts'
 import { leaseHolder } from '@cofferdam/product/capabilities/fencing/domain/marks.ts'
 import { describe, expect, it } from 'vitest'
+import { stepOf } from '../test/property-runs.ts'
 import { type FencingFixture, openFencingFixture } from './testing/fencing-fixture.ts'
 import type { RemediatorStyle } from './testing/fencing-remediators.ts'
 import type { StagedOperator } from './testing/lock-fixture.ts'
@@ -73,7 +74,7 @@ const whole = {
   leases: [],
 }
 
-/** After every sixteenth write, from another one on in each of the tests: all of them would take minutes. */
+/** After every sixteenth write, from another one on in each of the tests: all of them are `npm run test:every`. */
 async function tellAll(
   style: RemediatorStyle,
   first: number,
@@ -81,7 +82,7 @@ async function tellAll(
 ) {
   const differing: unknown[] = []
   let writes = first
-  for (; writes < 120; writes += 16) {
+  for (; writes < 120; writes += stepOf(16)) {
     const { wasHit, outcome } = await tell(style, (operator) => befall(operator, writes))
     if (JSON.stringify(outcome) !== JSON.stringify(whole)) differing.push({ writes, outcome })
     if (!wasHit) break

@@ -6,6 +6,7 @@ import {
 import { askedAnnotation } from '@cofferdam/product/capabilities/longhorn-drain/domain/guidance-marks.ts'
 import { drainPolicyLabel, drainPolicySetting } from '@cofferdam/product/capabilities/longhorn-drain/domain/policy.ts'
 import { describe, expect, it } from 'vitest'
+import { stepOf } from '../test/property-runs.ts'
 import type { StagedOperator } from './testing/lock-fixture.ts'
 import { type LonghornFixture, openLonghornFixture } from './testing/longhorn-fixture.ts'
 
@@ -134,11 +135,14 @@ const whole = {
   violations: [],
 }
 
+/** After each write the operator is killed or stands still, in turns. */
+const step = stepOf(2)
+
 describe.each(stories)('%s: a drain comes to the same end', (_, story) => {
   it('when the operator is killed, after whichever write, and another comes ten seconds later', async () => {
     const differing: unknown[] = []
     let writes = 0
-    for (; writes < 80; writes += 1) {
+    for (; writes < 80; writes += step) {
       const { wasHit, outcome } = await tell(story, (operator) => operator.killAfter(writes), true)
       if (JSON.stringify(outcome) !== JSON.stringify(whole)) differing.push({ writes, outcome })
       if (!wasHit) break
@@ -149,8 +153,8 @@ describe.each(stories)('%s: a drain comes to the same end', (_, story) => {
 
   it('when the operator stands still for twenty seconds after whichever write, and then goes on with what it knew', async () => {
     const differing: unknown[] = []
-    let writes = 0
-    for (; writes < 80; writes += 1) {
+    let writes = step - 1
+    for (; writes < 80; writes += step) {
       const { wasHit, outcome } = await tell(story, (operator) => operator.freezeAfter(writes))
       if (JSON.stringify(outcome) !== JSON.stringify(whole)) differing.push({ writes, outcome })
       if (!wasHit) break

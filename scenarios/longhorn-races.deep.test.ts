@@ -1,11 +1,12 @@
 import { drainPolicies } from '@cofferdam/product/capabilities/longhorn-drain/domain/snapshot.ts'
 import { describe, expect, it } from 'vitest'
+import { stepOf } from '../test/property-runs.ts'
 import type { LonghornFixture } from './testing/longhorn-fixture.ts'
 import { type Draw, drawPolicy, play, type Race, raceNodes, raceVolumes, waitFor } from './testing/longhorn-races.ts'
 
-/** Rounds on each of the clusters; every one of them is drawn anew. */
+/** Rounds on each of the clusters, twice as many in `npm run test:every`; every one of them is drawn anew. */
 const seeds = [1, 2]
-const rounds = 10
+const rounds = 10 / stepOf(2)
 
 /** A node that holds a replica of each of these. */
 function holderOf(fixture: LonghornFixture, draw: Draw, ...volumes: readonly string[]): string {

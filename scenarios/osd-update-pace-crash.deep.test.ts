@@ -1,9 +1,10 @@
 import { expect, it } from 'vitest'
+import { stepOf } from '../test/property-runs.ts'
 import { openPacedFixture } from './testing/osd-update-pace.ts'
 
 it('an operator of Cofferdam that dies after any of its writes: the next one ends the walk, each OSD is changed once, and all are held again', async () => {
   const ends: string[] = []
-  for (let writes = 0; writes < 200; writes += 3) {
+  for (let writes = 0; writes < 200; writes += stepOf(3)) {
     const fixture = await openPacedFixture({ storage: 3, osdsPerNode: 1, pgs: 8, rookUpdates: 'osds-only' })
     const mortal = fixture.operate()
     await fixture.until('all are held', () => fixture.labels().length === 3, 120)

@@ -12,6 +12,8 @@ import { build } from 'esbuild'
 import { external } from './bundle.mjs'
 
 const releases = ['16', '18', '20']
+/** Names of the projects in vitest.lab.config.ts. */
+const groups = ['together', 'alone']
 const help = `npm run test:lab [-- [options] [suite ...]]
 
 Runs the suites of test/lab against real etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl and Ceph daemons.
@@ -21,6 +23,7 @@ Longhorn (about 5 minutes), the last of them its engine too (2 to 3 minutes, wit
 
   suite              part of a suite's name, as in: npm run test:lab -- ceph-drain
   --ceph <release>   ${releases.join(', ')}: which Ceph to run (default 16, the one of Debian 12)
+  --only <group>     ${groups.join(' or ')}: those that run side by side, or those that measure and run one at a time; absent: both
   --prepare          only fetch and build
   --help             this text
 
@@ -30,7 +33,12 @@ function chosen() {
   try {
     return parseArgs({
       allowPositionals: true,
-      options: { ceph: { type: 'string', default: '16' }, prepare: { type: 'boolean' }, help: { type: 'boolean' } },
+      options: {
+        ceph: { type: 'string', default: '16' },
+        only: { type: 'string' },
+        prepare: { type: 'boolean' },
+        help: { type: 'boolean' },
+      },
     })
   } catch (error) {
     console.error(`${error.message}\n\n${help}`)
@@ -45,6 +53,10 @@ if (values.help) {
 }
 if (!releases.includes(values.ceph)) {
   console.error(`--ceph: there is no release ${values.ceph} here; there are: ${releases.join(', ')}.`)
+  process.exit(2)
+}
+if (values.only !== undefined && !groups.includes(values.only)) {
+  console.error(`--only: there is no group ${values.only} here; there are: ${groups.join(', ')}.`)
   process.exit(2)
 }
 if (process.platform !== 'linux' || !existsSync('/usr/bin/apt-get')) {
@@ -109,8 +121,9 @@ async function main() {
   const report = '.cofferdam/lab/report.json'
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.lab.config.ts']
   const reporters = ['--reporter=default', '--reporter=./scripts/closing-line-reporter.mjs', '--reporter=json']
+  const chosenGroup = values.only === undefined ? [] : ['--project', values.only]
   const suites = (names) =>
-    run(process.execPath, [...vitest, ...reporters, `--outputFile.json=${report}`, ...names], {
+    run(process.execPath, [...vitest, ...reporters, `--outputFile.json=${report}`, ...chosenGroup, ...names], {
       COFFERDAM_LAB_CEPH: values.ceph,
     })
   const code = await suites(positionals)

@@ -14,6 +14,8 @@ import threading
 import time
 
 SLOW_SECONDS = 1.0
+# Often enough that no stall of interest falls between two; without it the OSDs would take a third of a lab's processor time for the load alone.
+REST_SECONDS = 0.1
 # An operation that hangs for longer is left behind when the client ends; how long it hung is told.
 PATIENCE_SECONDS = 20
 
@@ -96,7 +98,7 @@ class Writer:
         while not stopping.is_set():
             self.write(random.choice(self.names))
             self.read(random.choice(list(self.checksums)))
-            stopping.wait(0.02)
+            stopping.wait(REST_SECONDS)
         for name in list(self.checksums):
             self.read(name)
 

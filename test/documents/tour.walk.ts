@@ -4,13 +4,13 @@ import { join } from 'node:path'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
+import { createCommands } from '@cofferdam/product/cli/commands.ts'
+import { startDemo } from '@cofferdam/product/cli/demo/start-demo.ts'
+import { runTour } from '@cofferdam/product/cli/demo/tour/run-tour.ts'
+import { createTerminal } from '@cofferdam/product/cli/terminal.ts'
+import { createLog } from '@cofferdam/product/operator/log.ts'
 import { parseClusterFile } from '@cofferdam/simulator/cluster-file/cluster-file.ts'
 import { expect, it } from 'vitest'
-import { createLog } from '../../../operator/log.ts'
-import { createCommands } from '../../commands.ts'
-import { createTerminal } from '../../terminal.ts'
-import { startDemo } from '../start-demo.ts'
-import { runTour } from './run-tour.ts'
 
 /** Real time, several times as fast: the commands talk to the cluster over HTTP, which no virtual clock knows of. */
 function fastClock(speed: number): Clock {
@@ -23,7 +23,7 @@ function fastClock(speed: number): Clock {
 
 it('the tour goes through all its chapters, and each comes out as it says', async () => {
   const home = mkdtempSync(join(tmpdir(), 'cofferdam-tour-'))
-  const file = new URL('../../../../../../examples/clusters/default.yaml', import.meta.url)
+  const file = new URL('../../examples/clusters/default.yaml', import.meta.url)
   const clock = fastClock(5)
   const demo = await startDemo({
     description: parseClusterFile(readFileSync(file, 'utf8'), 'default.yaml'),
