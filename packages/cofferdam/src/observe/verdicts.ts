@@ -17,9 +17,10 @@ import { explainCephCluster } from '../explain/explain-ceph-cluster.ts'
 import { explainNode } from '../explain/explain-node.ts'
 import { type MachineVerdict, machineVerdicts } from '../explain/machine-verdict.ts'
 import { type NodeVerdict, nodeVerdict } from '../explain/node-verdict.ts'
-import type { GuardSnapshot } from '../explain/snapshot.ts'
+import type { GuardSnapshot, LonghornPlaces } from '../explain/snapshot.ts'
 import { groupedBy } from '../shared/grouped-by.ts'
 import { plainPaint } from '../shared/paint.ts'
+import { readLonghornPlaces } from './longhorn-places.ts'
 import { observeHolds } from './observe-holds.ts'
 import { readShown, type ShownPorts } from './read-shown.ts'
 import { openReader, type Question, type Reader } from './reader.ts'
@@ -63,23 +64,28 @@ export async function observeVerdicts(
     api.list(nodes, { signal }),
     readLonghorn(read),
   ])
-  const [storage, holds] = await Promise.all([readStorage(read, budgets), observeHolds(read, budgets, read.notSeen)])
+  const [storage, holds, longhornPlaces] = await Promise.all([
+    readStorage(read, budgets),
+    observeHolds(read, budgets, read.notSeen),
+    readLonghornPlaces(read, budgets),
+  ])
   const ports = { ...read, storage, ledger: holds.ledger }
   const shown = await readShown(ports, list)
   const fencing = await readFencing(read, ports)
   const podsByNamespace = groupedBy(podList, ({ metadata }) => metadata.namespace ?? '')
-  const guards = { budgets, pods: podList, storage, holds, ...(longhorn && { longhorn }) }
+  const unread = [...read.notSeen]
+  const guards = { budgets, pods: podList, storage, holds, unread, ...(longhorn && { longhorn }) }
   const style = { now: read.now, paint: plainPaint }
   return {
     budgets: new Map(
       budgets.map((budget) => {
         const around = podsByNamespace.get(budget.metadata.namespace ?? '') ?? []
-        const seen = { budget, pods: around, storage, holds, ...(longhorn && { longhorn }) }
+        const seen = { budget, pods: around, storage, holds, unread, ...(longhorn && { longhorn }) }
         return [keyText(keyOf(budget)), describeVerdict(explainBudget(seen))]
       }),
     ),
-    nodes: await judgeNodes({ nodeList, podList, guards, rehearse: question.rehearse }, read),
-    ceph: await judgeCeph({ pods: podList, budgets, storage, holds }, read),
+    nodes: await judgeNodes({ nodeList, podList, guards, longhornPlaces, rehearse: question.rehearse }, read),
+    ceph: await judgeCeph({ pods: podList, budgets, storage, holds, unread }, read),
     machines: fencing === undefined ? new Map() : machineVerdicts(fencing),
     panels: new Map(
       list.flatMap(({ field, title, lines }): [string, Panel][] => {
@@ -98,11 +104,13 @@ async function judgeNodes(
     nodeList,
     podList,
     guards,
+    longhornPlaces,
     rehearse,
   }: {
     readonly nodeList: readonly Node[]
     readonly podList: readonly Pod[]
     readonly guards: GuardSnapshot
+    readonly longhornPlaces: LonghornPlaces
     readonly rehearse: Rehearse
   },
   read: Reader,
@@ -127,7 +135,9 @@ async function judgeNodes(
     }
     verdicts.set(
       name,
-      nodeVerdict(explainNode({ node, ...guards, ...around, ...(rehearsal && { rehearsal }), now: read.now })),
+      nodeVerdict(
+        explainNode({ node, ...guards, ...around, longhornPlaces, ...(rehearsal && { rehearsal }), now: read.now }),
+      ),
     )
   }
   return verdicts

@@ -6,8 +6,10 @@ import { longhornDefinitions } from '@cofferdam/simulator/cluster-file/longhorn-
 import { rookDefinitions } from '@cofferdam/simulator/cluster-file/rook-definitions.ts'
 import { openWorld } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { observeVerdicts } from '../../observe/verdicts.ts'
 import { installOperator } from '../demo/install-operator.ts'
 import { createExplainCommand } from '../explain/explain.ts'
+import { rehearseNodes } from '../observe/rehearse-nodes.ts'
 import { inProcess, runCommand } from '../testing/run-command.ts'
 import type { DrainPlanFile } from './drain-plan-file.ts'
 import { createPlanDrainCommand } from './plan-drain.ts'
@@ -132,6 +134,27 @@ describe('a plan by a user who may not read everything', () => {
       ]
     `)
   })
+})
+
+describe('explain and the page, asked by a user who may not read everything', () => {
+  for (const unread of ['none', 'ceph.rook.io', 'longhorn.io']) {
+    it(`call the same nodes unknown as the plan, without ${unread}: two answers to one question are trusted by no one`, async () => {
+      const connect = await connectWithout(unread)
+      const plan = createPlanDrainCommand({ connect, clock: scenario.clock })
+      const { out } = await runCommand(plan, 'drain', '--all', '--force', '-o', 'json')
+      const planned = (JSON.parse(out) as DrainPlanFile).unknown.map(({ node }) => node)
+      const names = [1, 2, 3, 4].map((at) => `node-${at}`)
+      const explain = createExplainCommand({ connect, clock: scenario.clock })
+      const codes = await Promise.all(names.map(async (name) => (await runCommand(explain, 'explain', name)).code))
+      const explained = names.filter((_, at) => codes[at] === 3)
+      const { api } = await connect({} as never)
+      const place = { api, clock: scenario.clock, leaseNamespace: 'cofferdam-system' }
+      const { signal } = new AbortController()
+      const { nodes } = await observeVerdicts({ ...place, signal, rehearse: rehearseNodes }, [])
+      const shown = names.filter((name) => nodes.get(name)?.blocker?.reason === 'NotReadable')
+      expect({ explained, shown }).toEqual({ explained: planned, shown: planned })
+    })
+  }
 })
 
 describe('explain node, asked by a user who may not read Longhorn', () => {
