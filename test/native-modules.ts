@@ -6,8 +6,15 @@ import type { Plugin } from 'vitest/config'
 
 const root = resolve(import.meta.dirname, '..')
 const rooms = ['packages', 'scenarios', 'simulation', 'test']
-/** What is for a browser, or for tests of another kind. */
-const others = ['/dashboard/page/', '/test/browser/', '/test/documents/', '/test/lab/', '/node_modules/']
+/** What is for a browser, or for tests of another kind; and this module, which has in its texts what it replaces. */
+const others = [
+  '/dashboard/page/',
+  '/test/browser/',
+  '/test/documents/',
+  '/test/lab/',
+  '/test/native-modules.ts',
+  '/node_modules/',
+]
 const workspaces: Readonly<Record<string, string>> = {
   '@cofferdam/kubernetes/': 'packages/kubernetes/src/',
   '@cofferdam/product/': 'packages/cofferdam/src/',
