@@ -52,7 +52,8 @@ export function buildOperatorWorkload({ image }: { readonly image: string }): Js
                 ],
                 livenessProbe: probe('/healthz'),
                 readinessProbe: probe('/readyz'),
-                resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '512Mi' } },
+                // Enough for 5,000 nodes and 150,000 pods (npm run bench -- scale).
+                resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '1Gi' } },
                 securityContext: {
                   allowPrivilegeEscalation: false,
                   readOnlyRootFilesystem: true,
