@@ -3,6 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { realRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { realClock } from '@cofferdam/kubernetes/runtime/real-clock.ts'
 import type { CephAccess } from '@cofferdam/product/ceph/ceph-access.ts'
+import type { CephCommands } from '@cofferdam/product/ceph/ceph-commands.ts'
 import { createRadosCommands } from '@cofferdam/product/ceph/rados-commands.ts'
 import { ancestorsOf } from '@cofferdam/simulator/world/ceph/crush-tree.ts'
 import type { CephRelease } from '../parts/parts.ts'
@@ -100,6 +101,7 @@ async function bringUp({ ceph, layout, options, tools, tell }: BringUp): Promise
     ),
   ])
   for (const { name } of mons) ceph.start(`mon.${name}`)
+  await untilMonsAnswer(commands)
   const newOsds = tree.osdIds.map((id) => obey(commands, { prefix: 'osd new', uuid: uuids.get(id) ?? '', id }))
   await Promise.all(newOsds)
   tell(`${mons.length} mons answer`)
@@ -188,5 +190,21 @@ async function untilUp(ceph: LabCeph, osds: readonly number[]): Promise<void> {
     if (up === osds.length) return
     if (performance.now() > deadline) throw new Error(`only ${up} of ${osds.length} OSDs came up within 60 s`)
     await pause(50)
+  }
+}
+
+const electionMs = 90_000
+
+/** Beside other labs the mons may take longer for their first election than any command waits. */
+async function untilMonsAnswer(commands: CephCommands): Promise<void> {
+  const deadline = Date.now() + electionMs
+  for (;;) {
+    try {
+      await obey(commands, { prefix: 'status' })
+      return
+    } catch (error) {
+      if (Date.now() > deadline) throw error
+      await pause(500)
+    }
   }
 }
