@@ -16,6 +16,8 @@ export default defineConfig({
     ],
     env: { COFFERDAM_RUNS: process.env['COFFERDAM_RUNS'] ?? 'full' },
     exclude: ['**/node_modules/**'],
-    testTimeout: 300_000,
+    // They run at the lowest priority beside real clusters (.ci/run), and know no time but their own.
+    testTimeout: 1_800_000,
+    hookTimeout: 1_800_000,
   },
 })

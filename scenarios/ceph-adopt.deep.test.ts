@@ -50,7 +50,7 @@ describe('cofferdam adopt and release', () => {
     expect(budgetWrites(fixture.written)).toEqual([])
     await oracle.stop()
     expect(oracle.gaps).toEqual([])
-  }, 60_000)
+  })
 
   it('in the middle of two drains hand over without a gap, and both drains end', async () => {
     await open()
@@ -76,7 +76,7 @@ describe('cofferdam adopt and release', () => {
     await fixture.cordon('node-y', false)
     await fixture.seconds(300)
     expect([await marks(), await stage.noout()]).toEqual([atRooks, []])
-  }, 60_000)
+  })
 
   it('change nothing where no operator would take over, and say what to do', async () => {
     await open()
@@ -94,7 +94,7 @@ describe('cofferdam adopt and release', () => {
     const removed = await run(['release', subject, '--without-successor'])
     expect([removed.code, await marks()]).toEqual([0, ['rook-ceph-mgr-pdb']])
     expect(await run(['adopt', 'rook-ceph'])).toMatchObject({ code: 2 })
-  }, 60_000)
+  })
 
   it('interrupted, or with an operator that dies after any of its writes, go on when repeated, and leave no OSD without a budget', async () => {
     let deaths = 0
@@ -133,5 +133,5 @@ describe('cofferdam adopt and release', () => {
       await stage.close()
     }
     expect(deaths).toBeGreaterThan(4)
-  }, 120_000)
+  })
 })

@@ -69,6 +69,5 @@ describe('an operator that dies after any of its writes in the middle of a drain
       expect(deaths.at(-1)).toBe(false)
       expect(deaths.length).toBeGreaterThan(3)
     },
-    120_000,
   )
 })

@@ -68,7 +68,7 @@ describe('a tenant who may create CephClusters in a namespace of his own, and no
     ).toEqual(before)
     await fixture.putDisks('storage-1', 'sdx')
     await fixture.until('the named cluster grows all the same', () => fixture.osdIds().length === 13, 60)
-  }, 120_000)
+  })
 })
 
 describe('somebody who may edit ConfigMaps where the named cluster lives', () => {
@@ -120,7 +120,7 @@ describe('somebody who may edit ConfigMaps where the named cluster lives', () =>
     // The administrator asks for a new look, and the disk becomes an OSD.
     await fixture.patchCluster({ metadata: { annotations: { 'cofferdam.io/prepare-again': 'now' } } })
     await fixture.until('the disk has its OSD', () => fixture.osdIds().length === own.length + 1, 60)
-  }, 120_000)
+  })
 })
 
 describe('a Rook that is scaled down, or gone for a moment', () => {
@@ -173,7 +173,6 @@ describe('a Rook that is scaled down, or gone for a moment', () => {
       expect([await limits(), await budgetsNow()]).toEqual([before, budgets])
       expect(before[0]?.[2]).toBe('16Gi')
     },
-    120_000,
   )
 
   it('and made again five seconds later finds every OSD and every budget as it was', async () => {
@@ -184,7 +183,7 @@ describe('a Rook that is scaled down, or gone for a moment', () => {
     await fixture.api.create(deployments, rookOperatorDeployment(namespace))
     await fixture.seconds(300)
     expect([await limits(), await budgetsNow()]).toEqual([before, budgets])
-  }, 120_000)
+  })
 
   it('that runs where the administrator gave the OSDs to Cofferdam is told of, and no Deployment is touched', async () => {
     fixture = await openUpdateFixture()
@@ -198,5 +197,5 @@ describe('a Rook that is scaled down, or gone for a moment', () => {
     expect(await fixture.told()).toContain('Warning OwnershipContested')
     await fixture.api.delete(deployments, rook)
     await fixture.until('all are updated', () => fixture.isUpdated('v19.2.4'), 1_200)
-  }, 240_000)
+  })
 })

@@ -61,4 +61,4 @@ it('two operators that both believe they lead do no harm, at whatever write the 
   }
   expect(differing).toEqual([])
   expect(takenOver.length).toBeGreaterThan(10)
-}, 120_000)
+})

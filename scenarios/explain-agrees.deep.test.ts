@@ -35,7 +35,6 @@ it.each([1, 2, 3])(
     expect(seen.some(({ free }) => free > 0) && seen.some(({ refused }) => refused > 0)).toBe(true)
     expect(opened.oracle.violations).toEqual([])
   },
-  240_000,
 )
 
 it.each([1, 2, 3])(
@@ -69,5 +68,4 @@ it.each([1, 2, 3])(
     expect(new Set(['SafetyUnknown', ...seen.flatMap(({ cautions }) => cautions)])).toEqual(new Set(['SafetyUnknown']))
     expect(seen.some(({ free }) => free > 0) && seen.some(({ refused }) => refused > 0)).toBe(true)
   },
-  240_000,
 )

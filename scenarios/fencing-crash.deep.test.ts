@@ -100,11 +100,11 @@ describe.each(styles)('two fences of %s come to the same end', (style, first) =>
     const { differing, writes } = await tellAll(style, first, (operator, count) => operator.killAfter(count))
     expect(differing).toEqual([])
     expect(writes).toBeGreaterThan(15)
-  }, 120_000)
+  })
 
   it('when the operator stands still for ten seconds in between, and goes on with what it knew', async () => {
     const { differing, writes } = await tellAll(style, first + 5, (operator, count) => operator.freezeAfter(count))
     expect(differing).toEqual([])
     expect(writes).toBeGreaterThan(15)
-  }, 120_000)
+  })
 })

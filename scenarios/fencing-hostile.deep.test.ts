@@ -11,17 +11,13 @@ const scenarios: readonly [RemediatorStyle, readonly number[]][] = [
 const minutes = 8
 
 describe('nodes die and return, kubelets stop, OSDs fail, people edit, and the operator is killed: the oracle holds', () => {
-  it.each(scenarios)(
-    'under %s',
-    async (remediator, seeds) => {
-      let taken = 0
-      for (const seed of seeds) {
-        const scenario = await tellHostileScenario({ seed, remediator, minutes })
-        expect(scenario.found.join('\n')).toBe('')
-        taken += scenario.taken
-      }
-      expect(taken).toBeGreaterThan(0)
-    },
-    120_000,
-  )
+  it.each(scenarios)('under %s', async (remediator, seeds) => {
+    let taken = 0
+    for (const seed of seeds) {
+      const scenario = await tellHostileScenario({ seed, remediator, minutes })
+      expect(scenario.found.join('\n')).toBe('')
+      taken += scenario.taken
+    }
+    expect(taken).toBeGreaterThan(0)
+  })
 })

@@ -91,5 +91,4 @@ it.each([
     const refusals = new Set(seen.flatMap((each) => each.refusals))
     expect(refusals.size).toBeGreaterThan(2)
   },
-  300_000,
 )

@@ -101,7 +101,7 @@ describe('cofferdam adopt and release of a Longhorn', () => {
     expect(await stage.levers()).toEqual([last])
     expect(stage.written).toEqual([])
     expect((await run(`release ${subject}`)).code).toBe(0)
-  }, 60_000)
+  })
 
   it('find Longhorn in any namespace; named in another, they say where it is and change nothing', async () => {
     await open({ namespace: 'storage', volumes: [pair], timings: slowly })
@@ -118,7 +118,7 @@ describe('cofferdam adopt and release of a Longhorn', () => {
     const released = await run('release longhorn/storage')
     expect([released.code, await notes('storage')]).toEqual([0, { 'wanted-policy': all }])
     expect([await holds('storage'), await stage.levers()]).toEqual([[], [last]])
-  }, 60_000)
+  })
 
   it('in the middle of a drain put the policy in force and wait for it; released, the node is let go with a warning', async () => {
     await open()
@@ -136,7 +136,7 @@ describe('cofferdam adopt and release of a Longhorn', () => {
     expect([released.code, await stage.levers()]).toEqual([0, [last]])
     await stage.until(async () => (await stage.evict('node-1')) === 'going', 60)
     expect(stage.controls.verify('db').isIntact).toBe(true)
-  }, 60_000)
+  })
 
   it('released while it has Longhorn empty a node, take that back: its replicas would go for good', async () => {
     const labels = { [drainPolicyLabel]: all }
@@ -153,7 +153,7 @@ describe('cofferdam adopt and release of a Longhorn', () => {
     const released = await run(`release ${subject}`)
     expect([released.code, await stage.levers()]).toEqual([0, [last]])
     expect(released.out).toMatch(/drains +warning: .*Replicas stop moving off node-1/)
-  }, 60_000)
+  })
 
   it('with hold wait for the budgets of Cofferdam, hold through a drain what Longhorn lets go, and remove them when released', async () => {
     await open()
@@ -170,7 +170,7 @@ describe('cofferdam adopt and release of a Longhorn', () => {
     expect(released.err).toMatch(/warning: drains: .*Longhorn releases node-1 under block-if-contains-last-replica/)
     await stage.until(async () => (await stage.evict('node-1')) === 'going', 60)
     expect(stage.controls.verify('db').isIntact).toBe(true)
-  }, 60_000)
+  })
 
   it('with hold in the middle of a drain hold again what Longhorn has let go, and end the drain when the data has moved', async () => {
     await open()
@@ -184,7 +184,7 @@ describe('cofferdam adopt and release of a Longhorn', () => {
     expect([await stage.placesOf('db'), stage.controls.verify('db').isIntact]).toEqual([['node-2', 'node-3'], true])
     expect((await run(`release ${subject}`)).code).toBe(0)
     expect(await holds()).toEqual([])
-  }, 60_000)
+  })
 
   it('go from hold to guide and back, and leave no budget of the other behind', async () => {
     await open()
@@ -195,7 +195,7 @@ describe('cofferdam adopt and release of a Longhorn', () => {
     expect(await holds()).toEqual([])
     expect((await run(`adopt ${subject} --mode hold`)).code).toBe(0)
     expect(await holds()).toEqual(['node-1', 'node-2'])
-  }, 60_000)
+  })
 
   it('report an instance manager whose budget another client deletes meanwhile: its node could be emptied', async () => {
     await open()
@@ -214,7 +214,7 @@ describe('cofferdam adopt and release of a Longhorn', () => {
     const ended = await runHandOver({ ...stage, api }, ['adopt', subject, '--mode', 'guide'])
     expect([ended.code, ended.out]).toEqual([1, expect.stringMatching(/gap .*instance-manager-\w+ on node-\d/)])
     expect(ended.out).toContain('done with a gap: instance managers had no budget in 1 moment.')
-  }, 60_000)
+  })
 
   it('released while Cofferdam alone holds the last copy, warn of it first and end with exit code 1', async () => {
     await open({ volumes: [{ ...pair, numberOfReplicas: 1, placedOn: ['node-1'] }] })
@@ -231,7 +231,7 @@ describe('cofferdam adopt and release of a Longhorn', () => {
     expect(released.err).toMatch(
       /warning: drains: .*Longhorn has no budget for node-1, and makes none for a cordoned node/,
     )
-  }, 60_000)
+  })
 
   it('change nothing where no operator would follow, and say what to do', async () => {
     stage = await openGuidedLonghorn({ volumes: [pair] }, { manage: null })
@@ -240,7 +240,7 @@ describe('cofferdam adopt and release of a Longhorn', () => {
     expect(refused.out).toContain('no operator runs')
     const elsewhere = await run('adopt longhorn/storage --mode guide')
     expect([elsewhere.code, elsewhere.out]).toEqual([3, expect.stringContaining(`cofferdam adopt ${subject}`)])
-  }, 60_000)
+  })
 
   it('yield to another client that changes the setting at the same time, and plan again', async () => {
     await open()
@@ -258,7 +258,7 @@ describe('cofferdam adopt and release of a Longhorn', () => {
     const ended = await runHandOver({ ...stage, api }, ['adopt', subject, '--mode', 'guide'])
     expect([ended.code, await notes()]).toEqual([0, { manage: 'guide' }])
     expect(await stage.levers()).toEqual(['always-allow'])
-  }, 60_000)
+  })
 
   it('that lose the API server at their write change nothing, and do it when repeated', async () => {
     await open()
@@ -268,7 +268,7 @@ describe('cofferdam adopt and release of a Longhorn', () => {
     expect([lost.code, await notes()]).toEqual([1, {}])
     expect((await run(`adopt ${subject} --mode hold --policy ${all}`)).code).toBe(0)
     expect(await holds()).toEqual(['node-1', 'node-2'])
-  }, 60_000)
+  })
 
   it.each(['guide', 'hold'])(
     'in mode %s interrupted, or with an operator that dies after any of its writes, go on when repeated, and leave nothing behind',
@@ -302,6 +302,5 @@ describe('cofferdam adopt and release of a Longhorn', () => {
       }
       expect(deaths).toBeGreaterThan(4)
     },
-    240_000,
   )
 })

@@ -66,5 +66,4 @@ it.each(rows)(
     expect(found).toEqual([])
     if (mode === 'hold') expect(fixture.oracle.violations).toEqual([])
   },
-  600_000,
 )

@@ -84,5 +84,5 @@ describe('an operator that dies while Karpenter empties a node that Longhorn doe
     }
     expect(broken).toEqual([])
     expect(deaths).toBeGreaterThan(5)
-  }, 600_000)
+  })
 })

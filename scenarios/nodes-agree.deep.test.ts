@@ -44,5 +44,4 @@ it.each([1, 2, 3])(
     expect(found).toEqual([])
     expect([...seen]).toEqual(expect.arrayContaining(['DrainCompleted', 'EvictionAttempted', 'NotCordoned']))
   },
-  600_000,
 )

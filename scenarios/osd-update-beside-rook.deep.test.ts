@@ -68,7 +68,7 @@ describe("beside Rook's own operator, whoever keeps the budgets", () => {
       'Normal OsdsUpToDate',
       'Normal AnyOsdMayGo',
     ])
-  }, 240_000)
+  })
 
   it("a restart under Rook's own budgets ends, within them, and nobody is said to be on its way that was not touched", async () => {
     const written = await openBesideRook('rook')
@@ -99,7 +99,7 @@ describe("beside Rook's own operator, whoever keeps the budgets", () => {
       started: allOnce(),
     })
     expect(await fixture.told()).toEqual(['Normal ManagedElsewhere', 'Normal OsdsUpdating', 'Normal OsdsUpToDate'])
-  }, 240_000)
+  })
 
   it('a budget of somebody else beside ours, and a lock of an owner, are waited for and named, and the restart ends after them', async () => {
     await openBesideRook('cofferdam')
@@ -144,7 +144,7 @@ describe("beside Rook's own operator, whoever keeps the budgets", () => {
       below: [],
       started: allOnce(),
     })
-  }, 240_000)
+  })
 })
 
 describe("beside Rook's own operator", () => {
@@ -167,7 +167,7 @@ describe("beside Rook's own operator", () => {
     const { violations, below } = fixture.oracle
     expect({ violations, below, written }).toEqual({ violations: [], below: [], written: [] })
     await expect(fixture.trace.text()).toMatchFileSnapshot('./osd-update-beside-rook.golden.txt')
-  }, 240_000)
+  })
 
   it('a restart and a request for a node never have the storage at the same time, and both end', async () => {
     const written = await openBesideRook()
@@ -184,5 +184,5 @@ describe("beside Rook's own operator", () => {
     )
     await fixture.seconds(60)
     expect({ below: fixture.oracle.below, written }).toEqual({ below: [], written: [] })
-  }, 240_000)
+  })
 })

@@ -60,5 +60,5 @@ describe('a whole update comes to the same end, each OSD restarted once', () => 
     const { differing, writes } = await tellAll(3, 11, (operator, count) => operator.freezeAfter(count))
     expect(differing).toEqual([])
     expect(writes).toBeGreaterThan(20)
-  }, 240_000)
+  })
 })

@@ -42,7 +42,7 @@ describe('growth has its own way beside updates', () => {
       Array.from({ length: 12 }, (_, osd) => osd),
     )
     await expect(fixture.trace.text()).toMatchFileSnapshot('./osd-update-growth.golden.txt')
-  }, 240_000)
+  })
 
   it('an update that cannot go on keeps no disk waiting, and goes on when it can', async () => {
     await openGrowing()
@@ -57,7 +57,7 @@ describe('growth has its own way beside updates', () => {
     await fixture.ceph.commands.run({ prefix: 'osd pool set', pool: 'data', var: 'min_size', val: '2' })
     fixture.oracle.poolsChanged()
     await end(next)
-  }, 240_000)
+  })
 
   it('the CephCluster changes while disks are prepared and OSDs are on their way: all ends at what it wants last', async () => {
     await openGrowing()
@@ -73,5 +73,5 @@ describe('growth has its own way beside updates', () => {
       (line) => line.startsWith('Warning') && !line.endsWith('CephDisagrees'),
     )
     expect(warnings).toEqual(['Warning OsdGrowthFailed'])
-  }, 240_000)
+  })
 })

@@ -39,4 +39,4 @@ it('a restart that meets OSDs under two budgets for 20 s, as when Rook exchanges
     below: [],
     started: all.sort(),
   })
-}, 240_000)
+})

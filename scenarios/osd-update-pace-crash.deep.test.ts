@@ -28,4 +28,4 @@ it('an operator of Cofferdam that dies after any of its writes: the next one end
   }
   expect(ends.at(-1)).toBe('lived')
   expect(ends.length).toBeGreaterThan(12)
-}, 600_000)
+})

@@ -36,7 +36,7 @@ describe('a pace beside what others do', () => {
     expect(fixture.versionsByOsd().filter((line) => !line.endsWith('v19.2.4'))).toEqual(['3: v19.2.3'])
     expect(fixture.record()?.data?.['blocked']).toContain('its Deployment has the label ceph.rook.io/do-not-reconcile')
     expect([fixture.oracle.violations, fixture.oracle.below]).toEqual([[], []])
-  }, 240_000)
+  })
 
   it('Rook that goes in the middle of a round: the rest stays held, drains go on, and it ends when Rook is back', async () => {
     await openPaced()
@@ -58,7 +58,7 @@ describe('a pace beside what others do', () => {
     await fixture.scaleRook(1)
     await fixture.until('all run it and are held again', () => isDone('v19.2.4'), 2_400)
     expect([fixture.oracle.violations, fixture.oracle.below]).toEqual([[], []])
-  }, 240_000)
+  })
 
   it('a pace that begins while Rook is in the middle of its own rollout: what Rook has read counts, then all are held', async () => {
     fixture = await openPacedFixture({ annotations: { 'cofferdam.io/updates': 'plan' } })
@@ -71,7 +71,7 @@ describe('a pace beside what others do', () => {
     await fixture.seconds(60)
     expect(fixture.labels()).toEqual(fixture.allHeld())
     expect(fixture.oracle.below).toEqual([])
-  }, 240_000)
+  })
 
   it('a request for a node and a paced update never have the storage at the same time, and both end', async () => {
     await openPaced()
@@ -83,7 +83,7 @@ describe('a pace beside what others do', () => {
     await fixture.until('the request is over', () => fixture.phaseOf('reboot') === 'Completed', 400)
     await fixture.until('all run it and are held again', () => isDone('v19.2.4'), 2_400)
     expect([fixture.oracle.violations, fixture.oracle.below]).toEqual([[], []])
-  }, 240_000)
+  })
 
   it('pace given up in the middle of a round: every label of ours goes, a person keeps his, and nothing else is touched', async () => {
     await openPaced()
@@ -98,7 +98,7 @@ describe('a pace beside what others do', () => {
     expect(fixture.record()?.data?.['record']).not.toContain('"pace"')
     expect(fixture.oracle.below).toEqual([])
     expect(await fixture.told()).not.toContain('Warning OsdUpdateFrozen')
-  }, 240_000)
+  })
 
   it('without deploy/ceph-pace nothing is held, no round is counted as begun, and the missing right is told once', async () => {
     fixture = await openPacedFixture()
@@ -110,7 +110,7 @@ describe('a pace beside what others do', () => {
     await fixture.seconds(120)
     expect([fixture.labels(), fixture.holders()]).toEqual([[], []])
     expect((await fixture.told()).filter((told) => told === 'Warning RightsMissing')).toHaveLength(1)
-  }, 240_000)
+  })
 
   it('OSDs that are to be restarted are restarted in safe rounds, each back before the next, and stay held for Rook', async () => {
     await openPaced()
@@ -123,5 +123,5 @@ describe('a pace beside what others do', () => {
     )
     expect(fixture.labels()).toEqual(fixture.allHeld())
     expect([fixture.oracle.violations, fixture.oracle.below]).toEqual([[], []])
-  }, 240_000)
+  })
 })

@@ -40,7 +40,7 @@ describe('Rook updates OSDs, Cofferdam chooses the order', () => {
       'Normal OsdsUpToDate',
     ])
     await expect(fixture.trace.text()).toMatchFileSnapshot('./osd-update-pace.golden.txt')
-  }, 240_000)
+  })
 
   it('a change that only Rook can judge reaches every OSD too, and one that changes no OSD stops none', async () => {
     await openPaced()
@@ -59,7 +59,7 @@ describe('Rook updates OSDs, Cofferdam chooses the order', () => {
     })
     expect(fixture.rookLoop?.passes.begun).toBeGreaterThan(begun + 3)
     expect(fixture.record()?.data?.['record']).not.toContain('pending')
-  }, 240_000)
+  })
 
   it('an OSD that does not come back keeps the rest held, and another image cures it', async () => {
     await openPaced({ rookUpdates: 'osds-only', annotations: { 'cofferdam.io/update-deadline-seconds': '120' } })
@@ -74,5 +74,5 @@ describe('Rook updates OSDs, Cofferdam chooses the order', () => {
     await fixture.want('v19.2.5')
     await fixture.until('all run the cure and are held again', () => isDone('v19.2.5'), 3_600)
     expect(fixture.oracle.below).toEqual([])
-  }, 240_000)
+  })
 })

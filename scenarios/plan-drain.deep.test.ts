@@ -87,7 +87,6 @@ describe('the waves of a plan, carried out by the operator', () => {
       expect(opened.oracle.violations).toEqual([])
       expect(done.mostDown).toBeLessThanOrEqual(most ?? Number.POSITIVE_INFINITY)
     },
-    300_000,
   )
 
   it.each(seeds)(
@@ -132,6 +131,5 @@ describe('the waves of a plan, carried out by the operator', () => {
       expect(opened.isIntact(...volumes.map(({ name }) => name))).toBe(true)
       expect(opened.oracle.violations).toEqual([])
     },
-    300_000,
   )
 })

@@ -59,7 +59,7 @@ it('two drains at once where Rook keeps the budgets and we only observe: explain
   for (const node of ['node-x', 'node-y']) await fixture.uncordon(node)
   await compareFor(15, 4)
   expectAgreement()
-}, 240_000)
+})
 
 it('the budgets are adopted in the middle of two drains, and released in the middle of the next: the answers agree all the time', async () => {
   for (const [budgets, first, second] of [
@@ -75,4 +75,4 @@ it('the budgets are adopted in the middle of two drains, and released in the mid
     await compareFor(15, 4)
   }
   expectAgreement()
-}, 240_000)
+})

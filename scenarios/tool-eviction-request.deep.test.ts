@@ -42,7 +42,7 @@ it('at whatever write the operator is killed, the next has the pod moved once', 
     }),
   )
   expect(tried).toBeGreaterThan(8)
-}, 120_000)
+})
 
 it('at whatever write the operator is killed while a request is cancelled, nothing stays asked and nothing held', async () => {
   const tried = await atEveryWrite((writes) =>
@@ -61,7 +61,7 @@ it('at whatever write the operator is killed while a request is cancelled, nothi
     }),
   )
   expect(tried).toBeGreaterThan(3)
-}, 120_000)
+})
 
 it('at whatever write the leader stands still, the next that leads withdraws what it had asked for a request that is cancelled', async () => {
   const asked: number[] = []
@@ -85,4 +85,4 @@ it('at whatever write the leader stands still, the next that leads withdraws wha
     }),
   )
   expect(asked.length).toBeGreaterThan(0)
-}, 240_000)
+})

@@ -78,7 +78,7 @@ describe('an operator that dies after any of its writes', () => {
     }
     expect(ends.at(-1)).toBe('lived')
     expect(ends.length).toBeGreaterThan(4)
-  }, 120_000)
+  })
 
   it('on the way out of a drain leaves no zone unheld and no noout behind', async () => {
     const ends: string[] = []
@@ -116,5 +116,5 @@ describe('an operator that dies after any of its writes', () => {
     }
     expect(ends.at(-1)).toBe('lived')
     expect(ends.length).toBeGreaterThan(4)
-  }, 120_000)
+  })
 })

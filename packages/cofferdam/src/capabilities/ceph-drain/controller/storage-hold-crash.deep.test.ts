@@ -36,4 +36,4 @@ it('an operator that dies after any of its writes leaves no key behind: the next
     await fixture.close()
   }
   expect(writes).toBeGreaterThan(8)
-}, 120_000)
+})

@@ -74,7 +74,7 @@ describe('an operator that dies after any of its writes', () => {
       expect(await openings.stop()).toEqual(['3 labelled, no fences'])
     })
     expect(writes).toBeGreaterThan(6)
-  }, 120_000)
+  })
 
   it('on the way of a fence opens no budget before it is over, and the next one ends it', async () => {
     const writes = await withEveryDeath(async (fixture, mortal) => {
@@ -93,5 +93,5 @@ describe('an operator that dies after any of its writes', () => {
       expect(await openings.stop()).toEqual(['3 labelled, no fences'])
     })
     expect(writes).toBeGreaterThan(8)
-  }, 120_000)
+  })
 })

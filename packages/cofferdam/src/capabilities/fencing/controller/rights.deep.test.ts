@@ -154,4 +154,4 @@ it('the rights of fencing are enough for its whole story, and without any one of
     }
   }
   expect(notNeeded).toEqual(shownElsewhere)
-}, 180_000)
+})

@@ -66,7 +66,7 @@ it('fifteen OSDs are created and then updated; of eight more those that an inter
   await fixture.watch(120)
   expect([await fixture.ids(), await fixture.up(), fixture.broken]).toEqual([ids(23), ids(23), []])
   await fixture.close()
-}, 240_000)
+})
 
 it('an update that two OSDs fail goes on with all the others, and growth beside it (67)', async () => {
   const fixture = await openOsdGrowthFixture()
@@ -86,7 +86,7 @@ it('an update that two OSDs fail goes on with all the others, and growth beside 
   expect(await fixture.until(async () => (await images(fixture))[newImage] === 5, 900)).toBe(true)
   expect([await fixture.ids(), await images(fixture)]).toEqual([ids(7), { [cephImage]: 2, [newImage]: 5 }])
   await fixture.close()
-}, 60_000)
+})
 
 it('an update that is frozen holds up no new OSD', async () => {
   const fixture = await openOsdGrowthFixture()
@@ -105,7 +105,7 @@ it('an update that is frozen holds up no new OSD', async () => {
     record: { frozen: { osd: expect.any(Number) as number } },
   })
   await fixture.close()
-}, 60_000)
+})
 
 it('an update for which Ceph does not answer holds up no new OSD', async () => {
   const fixture = await openOsdGrowthFixture()
@@ -119,4 +119,4 @@ it('an update for which Ceph does not answer holds up no new OSD', async () => {
   await fixture.grow({ 'node-y': 'sdy' })
   expect(await fixture.until(async () => (await fixture.up()).includes(6), 120)).toBe(true)
   await fixture.close()
-}, 60_000)
+})
