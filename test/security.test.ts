@@ -9,7 +9,7 @@ const rows = model.split('\n').filter((line) => /^\| (?!It tries|Whoever|---)/.t
 
 describe('the threat model', () => {
   it.each(rows)('names a test that there is: %s', (row) => {
-    const named = /`([^`]+\.test\.ts)` \|$/.exec(row)?.[1]
+    const named = /`([^`]+\.(?:test|walk)\.ts)` \|$/.exec(row)?.[1]
     expect(named).toBeDefined()
     expect(existsSync(join(root, named ?? ''))).toBe(true)
     expect(readFileSync(join(root, named ?? ''), 'utf8')).toMatch(/\bit(\.each)?\(/)
