@@ -124,3 +124,20 @@ it('while an OSD is stopped the record outlives the object of its cluster, which
   expect(await ownersAfter(new Map(), stopped)).toBeUndefined()
   expect(await ownersAfter(stopped, new Map())).toEqual(['CephCluster uid-1'])
 })
+
+it('a record in which others keep data is not taken from them with the cluster', async () => {
+  const { api, stop } = openScenario()
+  await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: cluster.namespace } })
+  const record = { ...planned.record, noout: [] }
+  const key = { ...cluster, generation: record.generation }
+  const write = async (decision: OsdUpdateDecision) => {
+    const stored = await readUpdate(api, key, signal)
+    return writeUpdate(api, { stored }, { record, starts: new Map(), decision })
+  }
+  const { configMap } = await write(planned)
+  if (configMap === undefined) throw new Error('nothing was written')
+  await api.update(configMaps, { ...configMap, binaryData: { theirs: 'AAAA' } })
+  const { configMap: after } = await write({ ...planned, reason: 'OsdsUpToDate' })
+  expect([after?.metadata.ownerReferences, after?.binaryData]).toEqual([undefined, { theirs: 'AAAA' }])
+  stop()
+})

@@ -84,8 +84,11 @@ export function recordWrite(
   }
   const explanation = shortExplanation(decision.explanation)
   const notes = { [recordNotes.reason]: decision.reason, [recordNotes.explanation]: explanation }
+  // What others put there must not keep an update that is under way from being remembered.
+  const foreign = foreignPartOf(configMap)
+  const isOurs = Object.keys(foreign.binaryData ?? {}).length === 0
   // An OSD that was stopped, and a flag in Ceph, have to be known also where the cluster's object is deleted and put back.
-  const mustOutlive = starts.size > 0 || (record.noout ?? []).length > 0
+  const mustOutlive = !isOurs || starts.size > 0 || (record.noout ?? []).length > 0
   const owners = recordOwners(configMap?.metadata.ownerReferences, owner, { mustOutlive })
   const ownerReferences = owners === undefined ? {} : { ownerReferences: owners }
   if (configMap === undefined) {
@@ -95,8 +98,6 @@ export function recordWrite(
   const { ownerReferences: present, ...metadata } = configMap.metadata
   const isSaid = stored.reason === decision.reason && isSameJson(present ?? [], owners ?? [])
   if (isSaid && isAsBefore(configMap.data ?? {}, data, decision)) return undefined
-  // What others put there must not keep an update that is under way from being remembered.
-  const foreign = foreignPartOf(configMap)
   const changed = {
     ...configMap,
     metadata: { ...metadata, ...ownerReferences, annotations: { ...foreign.annotations, ...notes } },
