@@ -41,7 +41,8 @@ async function observeCephLeftovers(stage: Stage, handSet: ReadonlySet<string>):
   const blocking = budgets.filter((budget) => budget.startsWith('rook-ceph-osd-'))
   const { groups, serving } = ceph.controls.truth()
   const unclean = groups.filter(({ acting, whole }) => whole.length < acting.length).length
-  const noout = await observeNoout(stage)
+  const noout = await observeNoout(stage).catch(() => undefined)
+  if (noout === undefined) return ['Ceph does not answer']
   const wanted = views.of(cephClusters).get(`${namespace}/${name}`)?.spec?.cephVersion?.image
   const old = [...views.of(deployments).values()].filter(
     ({ metadata, spec }) =>

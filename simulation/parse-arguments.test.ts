@@ -2,7 +2,7 @@ import { expect, it } from 'vitest'
 import { help, parseArguments } from './parse-arguments.ts'
 
 it('without arguments a hundred seeds are played on all cores', () => {
-  expect(parseArguments([], 2)).toMatchObject({ seeds: 100, firstSeed: 1, processes: 2, trace: false, shrinks: true })
+  expect(parseArguments([], 2)).toMatchObject({ seeds: 100, firstSeed: 1, processes: 2, isShort: false, trace: false })
 })
 
 it.each([

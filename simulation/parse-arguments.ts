@@ -4,19 +4,21 @@ export interface SimulateArguments {
   readonly seeds: number
   readonly firstSeed: number
   readonly processes: number
+  readonly isShort: boolean
   readonly trace: boolean
   readonly twice: boolean
   readonly shrinks: boolean
   readonly json: string | undefined
 }
 
-export const help = `npm run simulate -- [--seeds N] [--first-seed K] [--processes P] [--trace] [--twice] [--no-shrink] [--json FILE]
+export const help = `npm run simulate -- [--seeds N] [--first-seed K] [--short] [--processes P] [--trace] [--twice] [--no-shrink] [--json FILE]
 
 Plays whole clusters in virtual time, one for each seed: what people do with them, what breaks, the way back to
 calm, and a day without a write. The last line counts; the exit code is 1 when a promise was broken.
 
   --seeds N        how many seeds, 100 unless it says
   --first-seed K   the first of them, 1 unless it says
+  --short          small clusters, few deeds: many more of them in the same time; other stories than without it
   --processes P    how many at a time, as many as there are cores unless it says
   --trace          print what happened, line by line
   --twice          play each twice, and compare what happened
@@ -32,6 +34,7 @@ export function parseArguments(args: readonly string[], cores: number): Simulate
         seeds: { type: 'string', default: '100' },
         'first-seed': { type: 'string', default: '1' },
         processes: { type: 'string', default: String(cores) },
+        short: { type: 'boolean', default: false },
         trace: { type: 'boolean', default: false },
         twice: { type: 'boolean', default: false },
         'no-shrink': { type: 'boolean', default: false },
@@ -47,6 +50,7 @@ export function parseArguments(args: readonly string[], cores: number): Simulate
       seeds: seeds as number,
       firstSeed: firstSeed as number,
       processes: Math.max(1, Math.min(processes as number, seeds as number)),
+      isShort: values.short,
       trace: values.trace,
       twice: values.twice,
       shrinks: !values['no-shrink'],

@@ -36,11 +36,9 @@ export interface RunOptions {
 
 const stepMs = 2_000
 const convergesWithinMs = 90 * 60_000
-const calmMs = 90_000
 /** Renewed seldom, so that a day costs little; a new process must write nothing either. */
 const slowLease = { leaseSeconds: 5 * 86_400, renewDeadlineSeconds: 4 * 86_400, retrySeconds: 86_400 }
-const leapMs = 2 * 3_600_000
-const leaps = 12
+const dayMs = 24 * 3_600_000
 const unwritten = ['leases', 'selfsubjectreviews', 'subjectaccessreviews', 'selfsubjectaccessreviews']
 
 /** Plays a story to its end: the busy time, the way back to calm, and a day without a write. */
@@ -73,6 +71,7 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
   })
   opened = stage
   const { clock, processes } = stage
+  const { calmMs, leaps } = story.ending
   startMs = clock.now()
   const blame = openBlame(clock, tell)
   const excuses = openExcuses(clock, () => processes)
@@ -142,7 +141,7 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
     await step(60_000)
     stage.lifeClock.rest()
     for (let leap = 0; leap < leaps; leap += 1) {
-      await clock.leap(leapMs - 10_000)
+      await clock.leap(dayMs / leaps - 10_000)
       await clock.advance(10_000)
     }
     quiet = undefined

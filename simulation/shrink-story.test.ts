@@ -6,12 +6,13 @@ import type { Deed, Story } from './story.ts'
 const deed = (number: number): Deed => ({ number, kind: 'nothing', atMs: number })
 
 it('a long story that breaks a promise is cut down to the two deeds that it takes, or nobody finds the cause among the rest', async () => {
-  const { shape } = drawStory(1)
+  const { shape, ending } = drawStory(1)
   const story: Story = {
     seed: 1,
     shape,
     work: [0, 1, 2, 3].map(deed),
     faults: [100, 101, 102, 103, 104, 105].map(deed),
+    ending,
   }
   const run = async ({ work, faults }: Story) => {
     const numbers = new Set([...work, ...faults].map(({ number }) => number))

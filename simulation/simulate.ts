@@ -7,6 +7,7 @@ import { createInOrder } from './in-order.ts'
 import { parseArguments, type SimulateArguments } from './parse-arguments.ts'
 import { type Outcome, runStory } from './run-story.ts'
 import { shrinkStory } from './shrink-story.ts'
+import type { Story } from './story.ts'
 
 /** What a process says of one seed. */
 interface Report extends Omit<Outcome, 'trace'> {
@@ -38,15 +39,16 @@ function playForParent(given: SimulateArguments): void {
   })
 }
 
-async function playSeed(seed: number, { trace, twice, shrinks }: SimulateArguments): Promise<Report> {
+async function playSeed(seed: number, { trace, twice, shrinks, isShort }: SimulateArguments): Promise<Report> {
+  const story = drawStory(seed, { isShort })
   const before = process.cpuUsage()
-  const { trace: told, ...outcome } = await play(seed)
+  const { trace: told, ...outcome } = await play(story)
   const { user, system } = process.cpuUsage(before)
   const violations = [...outcome.violations]
-  if (twice && (await play(seed)).hash !== outcome.hash)
+  if (twice && (await play(story)).hash !== outcome.hash)
     violations.push({ rule: 'R5', sentence: 'the same seed told two stories', second: 0 })
   const [first] = violations
-  const shown = first !== undefined && shrinks && first.rule !== 'R5' ? await shorten(seed, first.rule) : undefined
+  const shown = first !== undefined && shrinks && first.rule !== 'R5' ? await shorten(story, first.rule) : undefined
   return {
     ...outcome,
     violations,
@@ -55,18 +57,18 @@ async function playSeed(seed: number, { trace, twice, shrinks }: SimulateArgumen
   }
 }
 
-async function play(seed: number): Promise<Outcome> {
+async function play(story: Story): Promise<Outcome> {
   try {
-    return await runStory(drawStory(seed))
+    return await runStory(story)
   } catch (error) {
     const sentence = `the simulation itself failed: ${(error as Error).stack ?? String(error)}`
     const nothing = { faults: 0, writes: 0, virtualMs: 0, waits: 0 }
-    return { seed, violations: [{ rule: 'ERROR', sentence, second: 0 }], hash: '', trace: [], ...nothing }
+    return { seed: story.seed, violations: [{ rule: 'ERROR', sentence, second: 0 }], hash: '', trace: [], ...nothing }
   }
 }
 
-async function shorten(seed: number, rule: string) {
-  const shortest = await shrinkStory(drawStory(seed), rule, runStory).catch(() => drawStory(seed))
+async function shorten(story: Story, rule: string) {
+  const shortest = await shrinkStory(story, rule, runStory).catch(() => story)
   const { trace } = await runStory(shortest).catch(() => ({ trace: [] }))
   const deeds = [...shortest.work, ...shortest.faults].sort((a, b) => a.atMs - b.atMs)
   return { trace, deeds: deeds.map(({ kind, atMs }) => `t+${Math.round(atMs / 1_000)} ${kind}`) }
@@ -106,7 +108,8 @@ function printReport({ seed, violations, trace = [], deeds = [], hash }: Report,
   for (const { rule, sentence, second } of violations) console.log(`  ${rule} at t+${second}: ${sentence}`)
   if (deeds.length > 0) console.log(`  deeds that it takes:\n    ${deeds.join('\n    ')}`)
   if (trace.length > 0) console.log(`  ${trace.join('\n  ')}`)
-  if (violations.length > 0) console.log(`  npm run simulate -- --first-seed ${seed} --seeds 1 --trace`)
+  if (violations.length > 0)
+    console.log(`  npm run simulate -- --first-seed ${seed} --seeds 1${given.isShort ? ' --short' : ''} --trace`)
 }
 
 function lastLine(reports: readonly Report[]): string {

@@ -23,12 +23,21 @@ export interface Deed {
   readonly atMs: number
 }
 
+/** What follows when all deeds are done. */
+export interface StoryEnding {
+  /** How long those who work may go on with it. */
+  readonly calmMs: number
+  /** In how many leaps the quiet day passes. */
+  readonly leaps: number
+}
+
 /** All that a seed decides: without a deed it is another, shorter story. */
 export interface Story {
   readonly seed: number
   readonly shape: ClusterShape
   readonly work: readonly Deed[]
   readonly faults: readonly Deed[]
+  readonly ending: StoryEnding
 }
 
 export function oneOf<T>(random: Random, items: readonly T[]): T {

@@ -3,18 +3,28 @@ import { between, type ClusterShape, oneOf } from '../story.ts'
 
 const zones = ['a', 'b', 'c']
 
+/** Counts are from the first number on, and less than the second; the others say how often a cluster has that. */
+export interface ClusterMeasure {
+  readonly nodes: readonly [number, number]
+  readonly apps: readonly [number, number]
+  readonly ceph: number
+  readonly longhorn: number
+  readonly machines: number
+  readonly kured: number
+}
+
 /** A small cluster: every kind of storage and of machine comes alone, together with others, or not at all. */
-export function drawCluster(random: Random): ClusterShape {
-  const count = between(random, 3, 8)
+export function drawCluster(random: Random, measure: ClusterMeasure): ClusterShape {
+  const count = between(random, ...measure.nodes)
   const domain = oneOf(random, ['host', 'zone'] as const)
   const nodes = Array.from({ length: count }, (_, index) => `node-${index + 1}`)
-  const hasCeph = random.next() < 0.75
-  const hasLonghorn = random.next() < 0.35
-  const hasMachines = random.next() < 0.3
-  const hasKured = random.next() < 0.25
+  const hasCeph = random.next() < measure.ceph
+  const hasLonghorn = random.next() < measure.longhorn
+  const hasMachines = random.next() < measure.machines
+  const hasKured = random.next() < measure.kured
   const ceph = hasCeph ? drawCeph(random, nodes, domain) : undefined
   const volumes = hasLonghorn ? Array.from({ length: between(random, 1, 4) }, (_, index) => `data-${index}`) : []
-  const apps = drawApps(random, count)
+  const apps = drawApps(random, count, measure)
   const longhorn = hasLonghorn ? drawLonghorn(random, nodes, volumes) : undefined
   return {
     file: {
@@ -36,8 +46,8 @@ export function drawCluster(random: Random): ClusterShape {
   }
 }
 
-function drawApps(random: Random, nodes: number) {
-  const count = between(random, 1, 4)
+function drawApps(random: Random, nodes: number, { apps }: ClusterMeasure) {
+  const count = between(random, ...apps)
   return Array.from({ length: count }, (_, index) => {
     const replicas = between(random, 2, Math.min(nodes, 4) + 1)
     const stays = random.next() < 0.4
