@@ -1,4 +1,4 @@
-import type { FuzzTarget } from './targets.ts'
+import type { FuzzTarget } from './targets/fuzz-target.ts'
 
 /** What a text did to a parser that no text may do; undefined: nothing. */
 export function findHarm({ parse, mayThrow = () => false }: FuzzTarget, text: string): string | undefined {

@@ -4,7 +4,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { damagedTexts } from './damage.ts'
 import { findHarm } from './find-harm.ts'
-import { targets } from './targets.ts'
+import { targets } from './targets/targets.ts'
 
 /** Set by `npm run fuzz`. */
 const runs = Number(process.env['COFFERDAM_FUZZ_RUNS'] ?? 100)
