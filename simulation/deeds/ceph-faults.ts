@@ -3,11 +3,14 @@ import { between, oneOf } from '../story.ts'
 import { type DeedPorts, type FaultKind, withCeph } from './deed-kind.ts'
 
 function trouble(kind: CephTrouble): (ports: DeedPorts) => void {
-  return ({ stage, random, tell, excuses }) => {
+  return ({ stage, random, tell, excuses, atHome }) => {
     const forMs = between(random, 10, 150) * 1_000
     tell(`Ceph ${kind} for ${forMs / 1_000} s`)
     excuses.hindered(forMs + 30_000)
     stage.cephHazards.trouble = { kind, untilMs: stage.clock.now() + forMs, rate: oneOf(random, [0.3, 1]) }
+    atHome(() => {
+      stage.cephHazards.trouble = undefined
+    })
   }
 }
 
@@ -44,12 +47,14 @@ export const cephFaults: Readonly<Record<string, FaultKind>> = {
   'Ceph does not answer at all': {
     row: 'F17',
     fits: withCeph,
-    apply({ stage, random, tell, excuses }) {
+    apply({ stage, random, tell, excuses, atHome }) {
       const ms = between(random, 10, 120) * 1_000
       tell(`Ceph is silent for ${ms / 1_000} s`)
       excuses.hindered(ms + 30_000)
       stage.ceph?.controls.silence(true)
-      stage.clock.after(ms, () => stage.ceph?.controls.silence(false))
+      const mend = () => stage.ceph?.controls.silence(false)
+      stage.clock.after(ms, mend)
+      atHome(mend)
     },
   },
   'ok-to-stop says yes to everything': { row: 'F18', fits: withCeph, apply: lie('yes') },

@@ -1,6 +1,6 @@
 import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
-import { podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import { deployments, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { type Random, seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { installOperator } from '@cofferdam/product/cli/demo/install-operator.ts'
@@ -100,7 +100,7 @@ export async function openStage({ seed, shape, tell, spoil = (api) => api, ...wi
     ? await installKured({ api, clock: lifeClock, views, kubelet: world.kubelet }, { downSeconds })
     : undefined
   // Views are opened before anybody asks what they hold.
-  for (const type of [nodeDisruptions, disruptionLedgers, podDisruptionBudgets])
+  for (const type of [nodeDisruptions, disruptionLedgers, podDisruptionBudgets, cephClusters, deployments])
     views.of(type as typeof nodeDisruptions)
   const stopRebooter = startRebooter(
     { world, clock, tell },
