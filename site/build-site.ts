@@ -17,17 +17,18 @@ export interface BuiltSite {
   readonly broken: readonly string[]
 }
 
-/** Everything but the script of the search, which has to be bundled. Writes nothing when a link is broken. */
+/** `script` is that of the search, which has to be bundled. */
 export function buildSite(root: string, folder: string, script: string): BuiltSite {
   const pages = findPages(root).map(parsePage)
-  const broken = findBrokenLinks(pages, (path) => existsSync(join(root, path)))
-  if (broken.length > 0) return { files: new Map(), broken }
+  const isThere = (path: string) => existsSync(join(root, path))
   const contents = [...pages.map(pageContent(root)), ...listedContents(root, pages)]
   const navigation = buildNavigation(pages)
   const sections = pages.flatMap(searchSections)
   const files = new Map<string, string | Buffer>([
     ...contents.map((page) => [page.address, pageHtml(page, navigation)] as const),
-    ...picturesOf(pages).map((file) => [addressOf(file), readFileSync(join(root, file))] as const),
+    ...picturesOf(pages)
+      .filter(isThere)
+      .map((file) => [addressOf(file), readFileSync(join(root, file))] as const),
     ['style.css', readFileSync(join(root, 'site/html/style.css'))],
     ['favicon.svg', readFileSync(join(root, 'packages/cofferdam/src/dashboard/page/favicon.svg'))],
     ['search.js', Buffer.from(script)],
@@ -40,7 +41,7 @@ export function buildSite(root: string, folder: string, script: string): BuiltSi
     writeFileSync(path, content)
   }
   const texts = new Map([...files].map(([address, content]) => [address, typeof content === 'string' ? content : '']))
-  return { files: texts, broken: findBrokenAddresses(texts) }
+  return { files: texts, broken: [...findBrokenLinks(pages, isThere), ...findBrokenAddresses(texts)] }
 }
 
 const pageContent =
@@ -70,7 +71,7 @@ function listedContents(root: string, pages: readonly ParsedPage[]): PageContent
     if (index === undefined) contents.set(path, folderContent(root, path, inside))
     for (const file of inside) add(file)
   }
-  for (const path of linked) add(path)
+  for (const path of linked) if (existsSync(join(root, path))) add(path)
   return [...contents.values()]
 }
 
