@@ -56,8 +56,13 @@ function withComment(line: string): string {
 }
 
 function renderTable(table: Tokens.Table, inline: (cell: Tokens.TableCell) => string): string {
+  // A heading without words is none.
+  const cellOf = (cell: Tokens.TableCell, tag: 'td' | 'th') => {
+    const name = cell.text.trim() === '' ? 'td' : tag
+    return `<${name}>${inline(cell)}</${name}>`
+  }
   const row = (cells: readonly Tokens.TableCell[], tag: 'td' | 'th') =>
-    `<tr>${cells.map((cell) => `<${tag}>${inline(cell)}</${tag}>`).join('')}</tr>`
+    `<tr>${cells.map((cell) => cellOf(cell, tag)).join('')}</tr>`
   const hasNames = table.header.some(({ text }) => text.trim() !== '')
   const head = hasNames ? `<thead>${row(table.header, 'th')}</thead>` : ''
   const body = table.rows.map((cells) => row(cells, 'td')).join('\n')
