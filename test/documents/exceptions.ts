@@ -10,7 +10,35 @@ export interface Exception {
 const readme = 'README.md'
 const guide = 'docs/guide/getting-started.md'
 
+/** What is installed beside the demo would be a second operator, without a program behind it. */
+const installs = (document: string, folder: string, before = ''): Exception[] => [
+  {
+    document,
+    command: `kubectl apply -k ${folder}`,
+    why: 'the demo has an operator; its API server says whether it would take all of it',
+    instead: { command: `${before}kubectl apply -k ${folder} --dry-run=server > /dev/null 2>&1`, exitCode: 0 },
+  },
+  {
+    document,
+    command: 'kubectl -n cofferdam-system rollout status deployment/cofferdam-operator',
+    why: 'the operator of the demo is no pod',
+  },
+]
+
 export const exceptions: readonly Exception[] = [
+  ...installs('docs/guide/plain-nodes.md', 'deploy/'),
+  ...installs('docs/guide/rook.md', 'examples/install/rook-ceph'),
+  ...installs('docs/guide/longhorn.md', 'examples/install/longhorn'),
+  ...installs(
+    'docs/guide/openshift.md',
+    'examples/install/openshift',
+    'kubectl create namespace openshift-storage && ',
+  ),
+  {
+    document: 'docs/guide/openshift.md',
+    command: 'kubectl annotate machineconfigpool worker cofferdam.io/manage-pause=true',
+    why: 'the demo has no Machine Config Operator; scenarios/ has one',
+  },
   ...[readme, guide].map((document) => ({
     document,
     command: 'npm start',

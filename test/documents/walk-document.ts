@@ -5,7 +5,8 @@ import type { DocumentedBlock, DocumentedCommand } from './parse-document.ts'
 import type { Shell } from './shell.ts'
 
 /** What only reads is asked again until it prints what is promised, as people do: a cluster takes its time. */
-const reads = /^(kubectl( -n \S+)? (get|describe)|node bin\/cofferdam\.js (explain|get|plan|status|version))\b/
+const reads =
+  /^(kubectl( -n \S+)? (get|describe)|(node bin\/cofferdam\.js|cofferdam) (doctor|explain|get|plan|status|version))\b/
 const isReadFor = { ms: 240_000, everyMs: 1_000 }
 const endsWithinSeconds = 150
 

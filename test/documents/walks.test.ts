@@ -11,7 +11,8 @@ const blocksOf = (document: string) => parseDocument(readFileSync(join(root, doc
 
 describe('no command of a walked document is forgotten', () => {
   it.each(documents)('%s: every section with commands is walked or named as one for another cluster', (document) => {
-    const walked = walks.filter((walk) => walk.document === document).flatMap(({ sections }) => sections)
+    const parts = walks.flat().filter((part) => part.document === document)
+    const walked = parts.flatMap(({ sections }) => sections)
     const named = new Set([...walked, ...(otherSections[document] ?? [])])
     const present = new Set(blocksOf(document).map(({ section }) => section))
     expect([...named].sort()).toEqual([...present].sort())
