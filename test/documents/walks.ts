@@ -53,5 +53,5 @@ export const walks: readonly Walk[] = [
 /** Commands of walked documents that are for another cluster than the demo. */
 export const otherSections: Readonly<Record<string, readonly string[]>> = {
   ...Object.fromEntries(walks.flat().map(({ document }) => [document, []])),
-  'README.md': ['Run it on a cluster'],
+  'README.md': ['Install'],
 }
