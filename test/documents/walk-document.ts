@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAsPromised, normalizeOutput } from './compare-output.ts'
-import type { Exception } from './exceptions.ts'
+import { type Exception, isFor } from './exceptions.ts'
 import type { DocumentedBlock, DocumentedCommand } from './parse-document.ts'
 import type { Shell } from './shell.ts'
 
@@ -77,5 +77,5 @@ function instead(text: string, walking: Walking) {
 }
 
 function exceptionOf(text: string, { document, exceptions }: Walking): Exception | undefined {
-  return exceptions.find((exception) => exception.document === document && exception.command === text.trim())
+  return exceptions.find((exception) => isFor(exception, { document, text }))
 }

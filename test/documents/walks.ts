@@ -44,14 +44,8 @@ export const walks: readonly Walk[] = [
   walkOfGuide('Let a machine die'),
   guidesForLonghorn,
   guidesForNodesAndCeph,
-  [{ document: 'README.md', sections: ['Two commands', 'Try it'] }],
+  [{ document: 'README.md', sections: ['Two commands', 'Try it', 'Install'] }],
   walkOfGuide('Update all OSDs'),
   walkOfGuide('See what is there', 'Drain a node', 'See a budget refuse', 'Drain a storage node'),
   walkOfGuide('Drain a node whose replicas move', 'What else works', 'A cluster of your own'),
 ]
-
-/** Commands of walked documents that are for another cluster than the demo. */
-export const otherSections: Readonly<Record<string, readonly string[]>> = {
-  ...Object.fromEntries(walks.flat().map(({ document }) => [document, []])),
-  'README.md': ['Install'],
-}
