@@ -26,7 +26,7 @@ export function renderBody(page: ParsedPage, resolve: Resolve): string {
         return `<a href="${escapeHtml(address(href))}">${this.parser.parseInline(tokens)}</a>`
       },
       image({ href, text }) {
-        return `<img src="${escapeHtml(address(href))}" alt="${escapeHtml(text)}" loading="lazy">`
+        return `<img src="${escapeHtml(address(href))}" alt="${escapeHtml(text)}">`
       },
       code({ text, lang = '' }) {
         return renderCode(text, lang)
