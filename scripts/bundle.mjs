@@ -21,11 +21,6 @@ export function bundle(given) {
   })
 }
 
-/** Bundles a script for browsers. */
-export function bundleForBrowsers(given) {
-  return build({ bundle: true, minify: true, target: 'es2022', format: 'esm', logLevel: 'warning', ...given })
-}
-
 /** Bundles the dashboard's page, and puts beside it what it is made of. */
 export async function bundlePage(folder, { sourcemap = 'linked' } = {}) {
   const page = 'packages/cofferdam/src/dashboard/page'
@@ -38,4 +33,9 @@ export async function bundlePage(folder, { sourcemap = 'linked' } = {}) {
     sourcemap,
   })
   for (const file of ['favicon.svg', 'index.html', 'page.css']) cpSync(join(page, file), join(folder, file))
+}
+
+/** Bundles a script for browsers. */
+export function bundleForBrowsers(given) {
+  return build({ bundle: true, minify: true, target: 'es2022', format: 'esm', logLevel: 'warning', ...given })
 }

@@ -27,7 +27,7 @@ const folders: readonly { readonly folder: string; readonly title: string; reado
       'uninstall',
     ],
   },
-  { folder: 'docs/runbook', title: 'Runbooks', first: [] },
+  { folder: 'docs/runbook', title: 'Runbooks', first: ['README'] },
   { folder: 'docs', title: 'Topics', first: [] },
   { folder: 'docs/tools', title: 'Other tools', first: ['README'] },
   { folder: 'docs/reference', title: 'Reference', first: [] },
