@@ -20,6 +20,7 @@ export default defineConfig({
       'scenarios/**/*.test.ts',
       'simulation/**/*.test.ts',
       'image/**/*.test.ts',
+      'site/**/*.test.ts',
     ],
     exclude: ['**/node_modules/**', '**/*.deep.test.ts'],
     setupFiles: ['test/seed-properties.ts'],

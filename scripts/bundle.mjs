@@ -25,17 +25,17 @@ export function bundle(given) {
 export async function bundlePage(folder, { sourcemap = 'linked' } = {}) {
   const page = 'packages/cofferdam/src/dashboard/page'
   mkdirSync(folder, { recursive: true })
-  await build({
+  await bundleForBrowsers({
     entryPoints: [join(page, 'page.tsx')],
     outfile: join(folder, 'page.js'),
-    bundle: true,
-    minify: true,
-    target: 'es2022',
-    format: 'esm',
     jsx: 'automatic',
     jsxImportSource: 'preact',
     sourcemap,
-    logLevel: 'warning',
   })
   for (const file of ['favicon.svg', 'index.html', 'page.css']) cpSync(join(page, file), join(folder, file))
+}
+
+/** Bundles a script for browsers. */
+export function bundleForBrowsers(given) {
+  return build({ bundle: true, minify: true, target: 'es2022', format: 'esm', logLevel: 'warning', ...given })
 }

@@ -15,6 +15,7 @@ const checks = {
     'scenarios',
     'simulation',
     'image',
+    'site',
   ],
   'unused code': ['knip', '--no-progress'],
   architecture: ['vitest', 'run', 'test/architecture.test.ts'],

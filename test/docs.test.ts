@@ -1,5 +1,5 @@
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { existsSync, readFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { errorCatalogue } from '@cofferdam/kubernetes/errors.ts'
 import { explainDisruption } from '@cofferdam/product/capabilities/drain-lock/view/explain-disruption.ts'
 import type { HoldView } from '@cofferdam/product/capabilities/drain-lock/view/hold-view.ts'
@@ -213,19 +213,3 @@ function fieldsOf(value: unknown): string[] {
   if (typeof value !== 'object' || value === null) return []
   return [...new Set(Object.entries(value).flatMap(([field, inner]) => [field, ...fieldsOf(inner)]))]
 }
-
-it('every link between our documents leads somewhere', () => {
-  const documents = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'].concat(
-    readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' })
-      .filter((file) => file.endsWith('.md'))
-      .map((file) => join('docs', file)),
-  )
-  const broken = documents.flatMap((file) => {
-    const text = readFileSync(join(root, file), 'utf8')
-    return [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)[^)]*\)/g)]
-      .map((link) => link[1] as string)
-      .filter((link) => statSync(join(root, dirname(file), link), { throwIfNoEntry: false }) === undefined)
-      .map((link) => `${file} → ${link}`)
-  })
-  expect(broken).toEqual([])
-})

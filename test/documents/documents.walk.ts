@@ -6,7 +6,7 @@ import { parseDocument } from './parse-document.ts'
 import { openShell } from './shell.ts'
 import { startDemoFor } from './started-demo.ts'
 import { walkDocument } from './walk-document.ts'
-import { walks } from './walks.ts'
+import { type Walk, walks } from './walks.ts'
 
 const root = resolve(import.meta.dirname, '../..')
 const folders = (process.env['PATH'] ?? '').split(':')
@@ -15,22 +15,24 @@ const inPath = folders.map((folder) => join(folder, 'kubectl')).find((path) => e
 const kubectl = process.env['KUBECTL']?.trim().split(/\s+/).at(-1) ?? inPath
 
 describe.concurrent('a reader who follows a document sees what it promises', () => {
-  it.each(walks.map((walk) => [walk.document, walk.sections.join(', '), walk] as const))(
-    '%s: %s',
-    async (document, _sections, { sections }) => {
-      if (kubectl === undefined) throw new Error('no kubectl: put one in PATH or name one in KUBECTL')
-      const blocks = parseDocument(readFileSync(join(root, document), 'utf8')).filter(({ section }) =>
-        sections.includes(section),
-      )
-      const demo = await startDemoFor(kubectl)
-      const shell = openShell(demo.home, demo.environment)
-      try {
+  it.each(walks.map((walk) => [nameOf(walk), walk] as const))('%s', async (_name, walk) => {
+    if (kubectl === undefined) throw new Error('no kubectl: put one in PATH or name one in KUBECTL')
+    const demo = await startDemoFor(kubectl)
+    const shell = openShell(demo.home, demo.environment)
+    try {
+      for (const { document, sections } of walk) {
+        const written = parseDocument(readFileSync(join(root, document), 'utf8'))
+        const blocks = written.filter(({ section }) => sections.includes(section))
         await walkDocument(blocks, { document, shell, exceptions, log: (line) => console.log(line) })
-        expect(await demo.end()).toEqual({ exitCode: 0, leavesNothing: true })
-      } finally {
-        shell.close()
-        await demo.clear()
       }
-    },
-  )
+      expect(await demo.end()).toEqual({ exitCode: 0, leavesNothing: true })
+    } finally {
+      shell.close()
+      await demo.clear()
+    }
+  })
 })
+
+function nameOf(walk: Walk): string {
+  return walk.map(({ document, sections }) => `${document}: ${sections.join(', ')}`).join('; ')
+}

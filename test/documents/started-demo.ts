@@ -75,9 +75,11 @@ function layOut(home: string, kubectl: string): void {
   for (const folder of ['bin', 'dist']) {
     cpSync(join(root, folder), join(home, folder), { recursive: true, filter: (file) => !file.endsWith('.map') })
   }
-  for (const beside of ['node_modules', 'examples', 'package.json']) symlinkSync(join(root, beside), join(home, beside))
+  for (const beside of ['node_modules', 'deploy', 'examples', 'package.json'])
+    symlinkSync(join(root, beside), join(home, beside))
   mkdirSync(join(home, 'programs'))
   symlinkSync(kubectl, join(home, 'programs/kubectl'))
+  symlinkSync('../bin/cofferdam.js', join(home, 'programs/cofferdam'))
 }
 
 function ended(demo: ChildProcess, signal: NodeJS.Signals): Promise<number | null> {

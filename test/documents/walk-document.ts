@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isAsPromised, normalizeOutput } from './compare-output.ts'
-import type { Exception } from './exceptions.ts'
+import { type Exception, isFor } from './exceptions.ts'
 import type { DocumentedBlock, DocumentedCommand } from './parse-document.ts'
 import type { Shell } from './shell.ts'
 
 /** What only reads is asked again until it prints what is promised, as people do: a cluster takes its time. */
-const reads = /^(kubectl( -n \S+)? (get|describe)|node bin\/cofferdam\.js (explain|get|plan|status|version))\b/
+const reads =
+  /^(kubectl( -n \S+)? (get|describe)|(node bin\/cofferdam\.js|cofferdam) (doctor|explain|get|plan|status|version))\b/
 const isReadFor = { ms: 240_000, everyMs: 1_000 }
 const endsWithinSeconds = 150
 
@@ -76,5 +77,5 @@ function instead(text: string, walking: Walking) {
 }
 
 function exceptionOf(text: string, { document, exceptions }: Walking): Exception | undefined {
-  return exceptions.find((exception) => exception.document === document && exception.command === text.trim())
+  return exceptions.find((exception) => isFor(exception, { document, text }))
 }

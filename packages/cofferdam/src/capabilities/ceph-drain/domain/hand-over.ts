@@ -125,7 +125,7 @@ function dataCheck({ cluster }: CephHandOverSnapshot): HandOverCheck {
 }
 
 /** Between these the code of Rook was read, and called in the lab. */
-const readRooks: VersionRange = { from: [1, 12], to: [1, 20] }
+export const readRooks: VersionRange = { from: [1, 12], to: [1, 20] }
 
 function versionsCheck({ versions }: CephHandOverSnapshot): HandOverCheck {
   const warn = (says: string) => warning('versions', says)

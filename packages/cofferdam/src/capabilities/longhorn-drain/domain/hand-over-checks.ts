@@ -80,7 +80,7 @@ function managerCheck({ direction, namespace }: LonghornHandOverSnapshot, { now 
 }
 
 /** Between these the code of Longhorn was read; what it decides was compared with what Cofferdam decides. */
-const judgedLonghorns: VersionRange = { from: [1, 6], to: [1, 12] }
+export const judgedLonghorns: VersionRange = { from: [1, 6], to: [1, 12] }
 
 function versionCheck({ managerImages }: LonghornHandOverSnapshot, { now }: HandOverStates): HandOverCheck {
   const what = 'version'
