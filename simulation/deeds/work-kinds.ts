@@ -16,8 +16,13 @@ import { always, type DeedKind, type DeedPorts, withCeph } from './deed-kind.ts'
 /** Nobody waits for ever: whoever drains gives up and opens the node again. */
 const patienceMs = 10 * 60_000
 
-async function openNode({ stage }: DeedPorts, name: string): Promise<void> {
+async function openNode({ stage, tell }: DeedPorts, name: string): Promise<void> {
   await setCordon(stage, name, false).catch(() => undefined)
+  const { kured } = stage
+  if (kured?.isRebootRequired(name) !== true || !kured.holders().includes(name)) return
+  // It has listed its pods, and an OSD that came back since is not among them: what follows the OSD would be refused for ever.
+  tell(`the pod of kured on ${name} is restarted, for it was draining there`)
+  kured.restartPod(name)
 }
 
 /** What people and tools do on a working day. */
