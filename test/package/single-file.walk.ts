@@ -57,6 +57,6 @@ describe('the one file, alone in a folder', () => {
 
   it('ends with Ctrl-C, and takes what it had unpacked with it', async () => {
     expect(await program.end()).toEqual({ exitCode: 0, leavesKubeconfig: false })
-    expect(readdirSync(home).filter((name) => /^cofferdam-/.test(name))).toEqual([])
+    expect(readdirSync(home).filter((name) => name.startsWith('cofferdam-'))).toEqual([])
   })
 })
