@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createExplainCommand } from '@cofferdam/product/cli/explain/explain.ts'
@@ -6,6 +6,7 @@ import { createPlanDrainCommand } from '@cofferdam/product/cli/plan/plan-drain.t
 import { createSnapshotCommand } from '@cofferdam/product/cli/snapshot/snapshot.ts'
 import { createStatusCommand } from '@cofferdam/product/cli/status/status.ts'
 import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
+import { parseCluster } from '@cofferdam/product/library/domain.ts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type CephFixture, openCephFixture } from './testing/ceph-fixture.ts'
 
@@ -32,7 +33,7 @@ afterEach(async () => {
 
 const nobody = () => Promise.reject(new Error('a saved cluster is asked, and no other'))
 
-it('a plan and explanations are the same from a file as they were live, for what Ceph allows is in it; status prints it too', async () => {
+it('a plan and explanations are the same from a file as they were live, for what Ceph allows is in it; the library gives them too, and status prints it', async () => {
   fixture = await openCephFixture(threeZones)
   fixture.startOperator()
   await fixture.seconds(60)
@@ -63,6 +64,21 @@ it('a plan and explanations are the same from a file as they were live, for what
     expect(verdictOf(after.out)).toBe(verdictOf(before.out))
     expect(verdictOf(after.out)).toContain(node === 'worker-a2' ? 'free' : 'blocked')
   }
+
+  const library = parseCluster(JSON.parse(await readFile(path, 'utf8')))
+  if (!library.known) throw new Error(library.why)
+  const { waves, lowerBound, notSeen } = await plan(live)
+  expect(await library.value.planDrain()).toMatchObject({ waves, lowerBound, notSeen })
+  expect(await library.value.explain('worker-b1')).toMatchObject({
+    object: 'node/worker-b1',
+    verdict: 'blocked',
+    blockers: expect.arrayContaining([
+      expect.objectContaining({ reason: 'OtherDomainDown', unblocks: expect.stringContaining('zone a back') }),
+    ]),
+  })
+  expect(await library.value.explain('worker-a2')).toMatchObject({ verdict: 'free', blockers: [] })
+  await expect(library.value.explain('worker-z9')).rejects.toThrow('worker-z9')
+  await expect(library.value.planDrain({ nodes: ['worker-z9'] })).rejects.toThrow('worker-z9')
 
   const status = await runCommand(createStatusCommand(saved), 'status', '--from', path)
   expect([status.code, status.out]).toEqual([0, expect.stringMatching(/^as of 2026-01-01T.*\n\nStatus/)])

@@ -1,7 +1,8 @@
-// Bundles the command line into dist/cofferdam.js and its parts, and the dashboard's page into dist/page/; clusters to show go beside them.
+// Bundles the command line into dist/cofferdam.js and its parts, the library into dist/domain.js, and the dashboard's page into dist/page/; clusters to
+// show go beside them.
 import { cpSync, rmSync } from 'node:fs'
 import { stop } from 'esbuild'
-import { bundle, bundlePage, installed } from './bundle.mjs'
+import { bundle, bundleLibrary, bundlePage, installed } from './bundle.mjs'
 
 rmSync('dist', { recursive: true, force: true })
 // In parts, so that no command but the demo loads the simulator; packages that only the simulator needs are in that part.
@@ -20,6 +21,7 @@ await bundle({
   entryPoints: ['packages/cofferdam/src/ceph/pg-parse-worker.ts'],
   outfile: 'dist/pg-parse-worker.js',
 })
+await bundleLibrary('dist/domain.js')
 await bundlePage('dist/page')
 cpSync('packages/cofferdam/src/ceph/rados-helper.py', 'dist/rados-helper.py')
 cpSync('examples/clusters', 'dist/clusters', { recursive: true })

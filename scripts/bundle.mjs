@@ -21,6 +21,20 @@ export function bundle(given) {
   })
 }
 
+/** Bundles the decisions for every runtime: what is of Node.js cannot be resolved here, and fails the build. */
+export function bundleLibrary(outfile, given = {}) {
+  return bundle({
+    entryPoints: ['packages/cofferdam/src/library/domain.ts'],
+    outfile,
+    platform: 'neutral',
+    minifyWhitespace: true,
+    minifySyntax: true,
+    external: installed,
+    legalComments: 'eof',
+    ...given,
+  })
+}
+
 /** Bundles the dashboard's page, and puts beside it what it is made of. */
 export async function bundlePage(folder, { sourcemap = 'linked' } = {}) {
   const page = 'packages/cofferdam/src/dashboard/page'

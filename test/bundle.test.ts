@@ -31,6 +31,26 @@ function loadedAtOnce(outputs: Metafile['outputs']): Set<string> {
   return loaded
 }
 
+it('the library reaches nothing of Node.js, no client and no simulator: decisions that read something are no decisions, and none runs in a browser', async () => {
+  const { metafile, outputFiles } = await build({
+    entryPoints: ['packages/cofferdam/src/library/domain.ts'],
+    outfile: 'dist/domain.js',
+    bundle: true,
+    write: false,
+    metafile: true,
+    platform: 'neutral',
+    format: 'esm',
+    external: [...Object.keys(dependencies), 'node:*'],
+  })
+  const [output] = Object.values(metafile.outputs)
+  expect([...new Set(output?.imports.map(({ path }) => path))]).toEqual(['zod'])
+  const effectsByName = /\b(process\.|fetch\(|Buffer\b|setTimeout\(|setInterval\(|Date\.now\(|Math\.random\()/
+  expect(outputFiles.flatMap(({ text }) => text.match(effectsByName) ?? [])).toEqual([])
+  const reached = Object.entries(output?.inputs ?? {}).filter(([, { bytesInOutput }]) => bytesInOutput > 0)
+  const effects = /^packages\/(simulator|cofferdam\/src\/(operator|dashboard))\/|\/client\/(http|exec|kubeconfig)/
+  expect(reached.map(([file]) => file).filter((file) => effects.test(file))).toEqual([])
+})
+
 it('an operator loads nothing of the simulator: a fake API server in it would be a way in, and half its size', async () => {
   const outputs = await bundleCommands()
   const loaded = [...loadedAtOnce(outputs)].flatMap((path) => Object.keys(outputs[path]?.inputs ?? {}))

@@ -26,9 +26,13 @@ export function installPackage(
   const { status, stderr } = spawnSync('npm', ['install', ...options, ...packages], { cwd: folder, encoding: 'utf8' })
   if (status !== 0) throw new Error(`npm install: ${stderr}`)
   const node = release === 'own' ? process.execPath : join(folder, 'node_modules', runtime, 'bin/node')
-  const program = join(folder, 'node_modules/cofferdam/bin/cofferdam.js')
+  return useProgram([node, join(folder, 'node_modules/cofferdam/bin/cofferdam.js')], folder)
+}
+
+/** A program with nothing around it but an empty folder. `command`: what is executed, with its first arguments. */
+export function useProgram([file, ...first]: readonly [string, ...string[]], folder: string): InstalledPackage {
   const kubeconfig = join(folder, 'kubeconfig')
-  const environment = { PATH: process.env['PATH'], HOME: folder, KUBECONFIG: kubeconfig }
+  const environment = { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, KUBECONFIG: kubeconfig }
   const logFile = join(folder, 'demo.log')
   let demo: ChildProcess | undefined
 
@@ -36,7 +40,7 @@ export function installPackage(
     async startDemo() {
       const log = openSync(logFile, 'w')
       const flags = ['--port', '0', '--kube-port', '0', '--metrics-port', '0', '--kubeconfig-out', kubeconfig]
-      demo = spawn(node, [program, 'demo', ...flags], { cwd: folder, env: environment, stdio: ['ignore', log, log] })
+      demo = spawn(file, [...first, 'demo', ...flags], { cwd: folder, env: environment, stdio: ['ignore', log, log] })
       closeSync(log)
       const deadline = Date.now() + readyWithinMs
       while (!/^Ready: /m.test(readFileSync(logFile, 'utf8'))) {
@@ -50,7 +54,7 @@ export function installPackage(
         status: code,
         stdout,
         stderr: told,
-      } = spawnSync(node, [program, ...argv], {
+      } = spawnSync(file, [...first, ...argv], {
         cwd: folder,
         env: environment,
         encoding: 'utf8',

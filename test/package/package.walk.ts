@@ -1,24 +1,17 @@
-import { spawnSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type InstalledPackage, installPackage } from './installed-package.ts'
+import { packPackage } from './pack-package.ts'
 
-const root = resolve(import.meta.dirname, '../..')
 /** With commas, as in 22.23.3; without it the one that runs this. */
 const releases = (process.env['COFFERDAM_NODES'] ?? 'own').split(',')
 const folder = mkdtempSync(join(tmpdir(), 'cofferdam-package-'))
 let packed: string
 
 beforeAll(() => {
-  const { stdout, status, stderr } = spawnSync('npm', ['pack', '--json', '--pack-destination', folder], {
-    cwd: root,
-    encoding: 'utf8',
-  })
-  if (status !== 0) throw new Error(`npm pack: ${stderr}`)
-  const [{ filename }] = JSON.parse(stdout) as [{ filename: string }]
-  packed = join(folder, filename)
+  packed = packPackage(folder)
 })
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
 

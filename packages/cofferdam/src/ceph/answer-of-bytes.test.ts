@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { answerOfBytes, largeAnswer } from './answer-of-bytes.ts'
+import { answerOfBytes } from './answer-of-bytes.ts'
+import { largeAnswer } from './answer-size.ts'
 
 const ok = { code: 0, err: '' }
 

@@ -1,8 +1,6 @@
 import { isAscii } from 'node:buffer'
+import { largeAnswer, sizeOf } from './answer-size.ts'
 import type { CephAnswer } from './ceph-commands.ts'
-
-/** Below this, text is made at once: that takes a fraction of a millisecond. */
-export const largeAnswer = 256 * 1024
 
 /**
  * An answer from its bytes. A large one becomes text only when somebody reads `out`.
@@ -28,10 +26,6 @@ export function answerOfBytes(answer: {
     err,
     bytes,
   }
-}
-
-export function sizeOf(chunks: readonly Uint8Array[]): number {
-  return chunks.reduce((sum, { byteLength }) => sum + byteLength, 0)
 }
 
 function decode(chunks: readonly Uint8Array[]): string {

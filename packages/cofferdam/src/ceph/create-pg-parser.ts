@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { type Observed, unknown } from '../shared/observed.ts'
-import { largeAnswer, sizeOf } from './answer-of-bytes.ts'
+import { largeAnswer, sizeOf } from './answer-size.ts'
 import { type OsdDump, parseOsdDumpText } from './parse-osd-dump.ts'
 import { type PgParser, parsePgBytes, parsePgText } from './pg-parser.ts'
 

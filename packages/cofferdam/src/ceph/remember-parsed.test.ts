@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { known, type Observed, unknown } from '../shared/observed.ts'
-import { largeAnswer } from './answer-of-bytes.ts'
+import { largeAnswer } from './answer-size.ts'
 import { observeCeph } from './observe-ceph.ts'
 import { rememberParsed } from './remember-parsed.ts'
 import { readSample } from './testing/read-sample.ts'

@@ -1,5 +1,5 @@
 import type { Observed } from '../shared/observed.ts'
-import { largeAnswer } from './answer-of-bytes.ts'
+import { largeAnswer } from './answer-size.ts'
 
 /** A few: one operator may manage several clusters. */
 const kept = 4

@@ -1,26 +1,24 @@
 import { setMaxListeners } from 'node:events'
-import { fileURLToPath } from 'node:url'
 import { productVersion } from '../ledger/store/product-version.ts'
 import { calledAs } from './called-as.ts'
 import { exitCodes } from './command.ts'
 import { createCommands } from './commands.ts'
 import { renderError } from './error-text.ts'
+import { findPlaces } from './places.ts'
 import { runProgram } from './program.ts'
 import { createTerminal } from './terminal.ts'
 
-// What the build puts beside this file.
-const beside = (path: string) => fileURLToPath(new URL(path, import.meta.url))
-
+const { launcher, pageDirectory, defaultClusterFile } = findPlaces()
 const called = calledAs({
   script: process.argv[1] ?? '',
-  launcher: beside('../bin/cofferdam.js'),
+  launcher,
   cwd: process.cwd(),
   environment: process.env,
 })
 
 const commands = createCommands({
-  pageDirectory: beside('./page'),
-  defaultClusterFile: beside('./clusters/default.yaml'),
+  pageDirectory,
+  defaultClusterFile,
   calledAs: called,
   keys: process.stdin,
 })

@@ -2,7 +2,7 @@ import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { PlanForPage } from '../../dashboard/server/dashboard-server.ts'
-import { planNodes } from '../plan/plan-drain.ts'
+import { planNodes } from '../plan/plan-nodes.ts'
 
 /** The plan of `cofferdam plan drain --all`. Several readers that ask at once get the same one: it reads the whole cluster. */
 export function createPlanForPage({

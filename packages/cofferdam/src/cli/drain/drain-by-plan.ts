@@ -6,7 +6,7 @@ import { explainDisruption, isOver } from '../../capabilities/drain-lock/view/ex
 import { type NodeDisruption, nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
 import type { Invocation } from '../command.ts'
 import type { ClusterLink, Connect } from '../connect.ts'
-import { planNodes } from '../plan/plan-drain.ts'
+import { planNodes } from '../plan/plan-nodes.ts'
 import type { DrainFlags } from './drain-flags.ts'
 import { type Followed, followDisruptions } from './drain-follow.ts'
 import { buildRequest } from './drain-request.ts'

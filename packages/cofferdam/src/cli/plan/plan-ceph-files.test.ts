@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { type CephFile, cephFiles } from '../../ceph/saved/ceph-files.ts'
 import { plan, samples } from '../testing/plan-from-files.ts'
 import { withCephFiles } from '../testing/write-ceph-files.ts'
-import { type CephFile, cephFiles } from './ceph-files.ts'
 
 describe('plan osd-update, from files that cannot be used', () => {
   const good = async (file: CephFile) => JSON.parse(await readFile(join(samples, 'healthy', file), 'utf8')) as never

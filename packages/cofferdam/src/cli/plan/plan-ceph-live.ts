@@ -3,13 +3,13 @@ import { type CephCluster, cephClusters } from '@cofferdam/kubernetes/api/kinds/
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import { type ParsedUpdateSettings, parseUpdateSettings } from '../../capabilities/osd-update/domain/update-settings.ts'
 import { observeCeph } from '../../ceph/observe-ceph.ts'
+import type { PlanSource } from '../../ceph/saved/parse-ceph-answers.ts'
 import { parseDisruptionSettings } from '../../safety/ceph-settings.ts'
 import { countedMap, ignoredPoolProblems } from '../../safety/ignored-pools.ts'
 import type { ObjectProblem } from '../../shared/object-problem.ts'
 import type { GlobalFlags } from '../command.ts'
 import type { ClusterLink, Connect } from '../connect.ts'
 import type { CephFlags, CephLink } from '../operator/ceph-link.ts'
-import type { PlanSource } from './plan-ceph-files.ts'
 
 export interface PlanLinks {
   readonly connect: Connect

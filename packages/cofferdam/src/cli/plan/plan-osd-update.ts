@@ -14,12 +14,13 @@ import {
   type UpdateSettings,
   updateOrders,
 } from '../../capabilities/osd-update/domain/update-settings.ts'
+import type { PlanSource } from '../../ceph/saved/parse-ceph-answers.ts'
 import { domainsOf } from '../../safety/failure-domain.ts'
 import { repeatedOsdProblems } from '../../safety/map-problems.ts'
 import { harmlessText } from '../../shared/harmless-text.ts'
 import { type CliCommand, exitCodes } from '../command.ts'
 import type { CephFlags } from '../operator/ceph-link.ts'
-import { type PlanSource, readCephFiles } from './plan-ceph-files.ts'
+import { readCephFiles } from './plan-ceph-files.ts'
 import { observePlanSource, type PlanLinks } from './plan-ceph-live.ts'
 import { parseCpuSeconds, parseMaxParallel, parseReserve } from './plan-flags.ts'
 import { type OsdUpdateResult, renderOsdUpdate } from './plan-osd-update-text.ts'

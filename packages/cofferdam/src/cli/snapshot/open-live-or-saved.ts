@@ -2,7 +2,8 @@ import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Command } from 'commander'
 import type { GlobalFlags } from '../command.ts'
 import type { ClusterLink, Connect } from '../connect.ts'
-import { openSavedCluster, readSavedCluster } from './read-saved-cluster.ts'
+import { openSavedCluster } from './open-saved-cluster.ts'
+import { readSavedCluster } from './read-saved-cluster.ts'
 
 export interface FromFlags {
   /** What `cofferdam snapshot` saved. */

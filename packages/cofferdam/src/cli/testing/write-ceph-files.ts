@@ -1,9 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { CephFile } from '../../ceph/saved/ceph-files.ts'
 import type { CephMap } from '../../safety/ceph-map.ts'
 import { crushTypes } from '../../safety/crush-types.ts'
-import type { CephFile } from '../plan/ceph-files.ts'
 
 /** What Ceph with that map prints for each of the five files, as far as anybody reads it. */
 export function cephAnswersOf({ epoch, fsid, osds, pools, crush, pgs, flags }: CephMap): Record<CephFile, unknown> {

@@ -1,7 +1,7 @@
-import type { OsdDump } from '../../ceph/parse-osd-dump.ts'
-import type { OsdTree } from '../../ceph/parse-osd-tree.ts'
-import type { PoolDetail } from '../../ceph/parse-pool-detail.ts'
 import { type CrushRule, noOsd, type PgTable } from '../../safety/ceph-map.ts'
+import type { OsdDump } from '../parse-osd-dump.ts'
+import type { OsdTree } from '../parse-osd-tree.ts'
+import type { PoolDetail } from '../parse-pool-detail.ts'
 import type { CephFile } from './ceph-files.ts'
 
 interface Answers {
