@@ -207,7 +207,9 @@ export function createCommandAnswers(state: CephState, effects: CommandEffects):
       return failed(errno.invalid, 'a pool needs a name, and one to be made after')
     if (state.pools.some((one) => one.name === name)) return failed(errno.exists, `pool '${name}' already exists`)
     const id = Math.max(...state.pools.map((one) => one.id)) + 1
-    const pool: Pool = { ...first, id, name, pgCount: Number(command['pg_num'] ?? 8) }
+    // The floor that Ceph gives a pool by itself, not one that somebody gave the first.
+    const minSize = first.readable === 1 ? first.size - Math.floor(first.size / 2) : first.minSize
+    const pool: Pool = { ...first, id, name, minSize, pgCount: Number(command['pg_num'] ?? 8) }
     state.pools.push(pool)
     map.bump()
     effects.poolChanged(pool, 'made')

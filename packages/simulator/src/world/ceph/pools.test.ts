@@ -53,6 +53,13 @@ describe('pools that change while Ceph runs', () => {
     expect(after.every(({ state }) => state === 'active+clean')).toBe(true)
   })
 
+  it('a new one has the floor that Ceph gives by itself, whatever another was given', async () => {
+    fixture = await openCeph()
+    await fixture.run('osd pool set', { pool: await firstName(), var: 'min_size', val: '3' })
+    await fixture.run('osd pool create', { pool: 'fresh', pg_num: 4 })
+    expect((await pools()).at(-1)).toMatchObject({ pool_name: 'fresh', size: 3, min_size: 2 })
+  })
+
   it('the truth is ahead of what is told: a process that has ended serves nothing, whatever was reported', async () => {
     fixture = await openCeph()
     const before = fixture.ceph.controls.truth()

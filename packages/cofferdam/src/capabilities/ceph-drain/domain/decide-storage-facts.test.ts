@@ -123,6 +123,20 @@ describe('what a node means to Ceph', () => {
   })
 })
 
+describe('what holds the OSDs of a node that is being drained already', () => {
+  const holds = (asked: Asked) => factsFor(asked).facts.flatMap(({ holds: found = [] }) => found)
+
+  it('is why Ceph needs them: that their budget allows none was said instead, as if more healthy pods would end it', () => {
+    const [hold] = holds({ scenario: { verdicts: { 'zone-1': no } }, standing: ['closed'] })
+    expect(hold).toMatchObject({ budgets: ['pdb/rook-ceph/rook-ceph-osd'], object: key, reason: 'TooFewCopies' })
+    expect(hold?.wayOut).toContain('zone-1 must stay')
+  })
+
+  it('is nothing where they may go', () => {
+    expect(holds({ scenario: {} })).toEqual([])
+  })
+})
+
 describe('whether data is clean', () => {
   const cases: [string, Scenario, boolean | undefined][] = [
     ['all OSDs run and all is clean', {}, true],

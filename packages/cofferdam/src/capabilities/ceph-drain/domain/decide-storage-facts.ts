@@ -1,4 +1,5 @@
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { budgetKey } from '../../../ledger/rules/keys.ts'
 import { type StorageArbiter, storageKey } from '../../../ledger/rules/storage-arbiter.ts'
 import type { CephClusterView } from '../../../safety/ceph-cluster-view.ts'
 import type { FenceGateState } from '../../../shared/fence-gate-state.ts'
@@ -78,10 +79,17 @@ export function decideStorageFacts(input: StorageFactsInput): StorageFactsOutcom
   }
   const mayGo = mayGoOf(answer)
   const isUnguarded = mayGo.known && mayGo.value.allowed && !isGuarded(input, decided.snapshot, answer)
-  return {
-    facts: [{ ...common, failureDomain: answer.domain, mayGo: isUnguarded ? unknown(notGuarded) : mayGo }],
-    isBehind: isUnguarded,
-  }
+  const facts = { ...common, failureDomain: answer.domain, mayGo: isUnguarded ? unknown(notGuarded) : mayGo }
+  return { facts: [{ ...facts, ...holdsOf(input, answer) }], isBehind: isUnguarded }
+}
+
+/** Of a node that is being drained already: why the budgets of its OSDs let none of them go, which their numbers do not say. */
+function holdsOf({ budgets, cluster }: StorageFactsInput, { mayDrain, reason, explanation }: DomainAnswer) {
+  if (mayDrain) return {}
+  const keys = budgets
+    .filter((budget) => parseOsdBudget(budget, cluster)?.isOurs === true)
+    .map(({ metadata: { namespace = '', name } }) => budgetKey({ namespace, name }))
+  return { holds: [{ budgets: keys, object: storageKey(cluster), reason, wayOut: explanation }] }
 }
 
 /** Which OSDs are down and on which nodes, where data is not clean: the node that is asked about need not be the reason. */
