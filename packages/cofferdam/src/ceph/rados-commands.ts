@@ -93,7 +93,7 @@ export function createRadosCommands(options: RadosOptions): Required<CephCommand
   }
 
   async function connected(): Promise<RadosChild> {
-    if (rest !== undefined && isWithin(clock, rest.sinceMs, rest.forMs)) throw rest.why
+    if (rest !== undefined && isWithin(clock.now(), rest.sinceMs, rest.forMs)) throw rest.why
     child ??= start()
     const asked = child
     await asked.ready

@@ -56,7 +56,7 @@ export class PodEvictor {
       for (let pod = waiting.shift(); pod !== undefined && !signal.aborted; pod = waiting.shift()) {
         const last = before?.get(pod.uid)
         try {
-          const isTooSoon = last !== undefined && isWithin(this.#options.clock, last.atMs, retryMs)
+          const isTooSoon = last !== undefined && isWithin(this.#options.clock.now(), last.atMs, retryMs)
           made.set(pod.uid, isTooSoon ? last : await this.#ask(pod, asked, last, signal))
         } catch (error) {
           failures.push(error)

@@ -34,6 +34,8 @@ export class HeldPods {
   /** Undefined when it may be asked for. */
   whyHeld(uid: string): string | undefined {
     const refusal = this.#refusals.get(uid)
-    return refusal !== undefined && isWithin(this.#clock, refusal.sinceMs, refusal.waitMs) ? refusal.why : undefined
+    return refusal !== undefined && isWithin(this.#clock.now(), refusal.sinceMs, refusal.waitMs)
+      ? refusal.why
+      : undefined
   }
 }
