@@ -7,6 +7,7 @@ import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption
 import { faultKinds } from './deeds/fault-kinds.ts'
 import { workKinds } from './deeds/work-kinds.ts'
 import { detachByHand } from './detach-by-hand.ts'
+import { endCircles } from './end-circles.ts'
 import { observeLeftovers } from './leftovers.ts'
 import { openBlame, type Violation } from './oracle/blame.ts'
 import { openExcuses } from './oracle/excuses.ts'
@@ -36,6 +37,8 @@ export interface RunOptions {
 
 const stepMs = 2_000
 const convergesWithinMs = 90 * 60_000
+/** By then everything has ended that ends by itself. */
+const circleMs = 30 * 60_000
 /** Renewed seldom, so that a day costs little; a new process must write nothing either. */
 const slowLease = { leaseSeconds: 5 * 86_400, renewDeadlineSeconds: 4 * 86_400, retrySeconds: 86_400 }
 const dayMs = 24 * 3_600_000
@@ -123,6 +126,10 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
   const homeMs = clock.now()
   while (left.length > 0 && clock.now() - homeMs < convergesWithinMs) {
     await step(5_000)
+    if (clock.now() - homeMs === circleMs) {
+      for (const name of await settled(stage, endCircles(stage)))
+        tell(`somebody ends ${name}: it and kured wait for each other`)
+    }
     if ((clock.now() - homeMs) % 15_000 === 0) left = await settled(stage, observeLeftovers(stage, handSet))
   }
   const waits = left.filter((line) => / is (Waiting|Pending|Locking): \S/.test(line) && !line.endsWith('no reason'))

@@ -2,10 +2,25 @@ import { describe, expect, it } from 'vitest'
 import { drawStory } from './draw/draw-story.ts'
 import { runStory } from './run-story.ts'
 
+/** Seeds that broke a promise once, by what they did. */
+const mended: Readonly<Record<string, number>> = {
+  'no machine may be fenced beside an OSD whose node was opened while it leaves': 1433,
+  'no machine may be fenced beside an OSD that is evicted while a request releases the storage': 1680,
+  'a pod is evicted though the clock was turned back since it was refused': 1795,
+  'a process that stood still sets no noout that nobody takes back': 1969,
+  'no drain begins on a map from before the clock was turned back': 2032,
+  'a request and a drain of kured that wait for each other end by the documented way': 45,
+}
+
 const seeds = Array.from({ length: 4 }, (_, index) => 1 + index)
 
 describe('whole clusters, with all that people do and all that breaks', () => {
   it.each(seeds)('seed %i breaks no promise, comes to rest, and nothing is written for a day', async (seed) => {
+    const { violations, trace } = await runStory(drawStory(seed))
+    expect(violations, trace.join('\n')).toEqual([])
+  })
+
+  it.each(Object.entries(mended))('%s (seed %i)', async (_, seed) => {
     const { violations, trace } = await runStory(drawStory(seed))
     expect(violations, trace.join('\n')).toEqual([])
   })

@@ -56,8 +56,9 @@ export function openExcuses(clock: Clock, processes: () => Processes): Excuses {
         !hasEnded() &&
         skewMs === 0 &&
         clock.now() - sinceMs >= ms + settlingMs
-      // The one that leads may be any of them.
-      return processes().running.length > 0 && processes().running.every(isAble)
+      const { running, replicas } = processes()
+      // The one that leads may be any of them, also one that is lost and not replaced yet: nobody leads until its lease has run out.
+      return running.length === replicas && running.every(isAble)
     },
     broke: (what) => void broken.set(what, clock.now()),
     mended: (what) => void broken.delete(what),

@@ -30,8 +30,10 @@ export function watchData(stage: Stage, { blame }: Blame, excuses: Excuses): Dat
     [...views.of(pods).values()].filter(
       ({ metadata }) => metadata.namespace === namespace && metadata.labels?.['ceph-osd-id'] === String(osd),
     )
-  const take = (osd: number) =>
-    void taken.set(osd, { atMs: clock.now(), uids: new Set(podsOf(osd).map(({ metadata }) => metadata.uid ?? '')) })
+  const take = (osd: number, goes: readonly { readonly metadata: { readonly uid?: string } }[]) => {
+    const uids = goes.map(({ metadata }) => metadata.uid ?? '')
+    taken.set(osd, { atMs: clock.now(), uids: new Set([...(taken.get(osd)?.uids ?? []), ...uids]) })
+  }
 
   /** It goes, or is gone. One that serves again does so in another pod; what has lasted for so long did not go at all. */
   function isAway(osd: number, { serving }: CephTruth): boolean {
@@ -88,16 +90,17 @@ export function watchData(stage: Stage, { blame }: Blame, excuses: Excuses): Dat
       if (at !== namespace) return
       const pod = views.of(pods).get(`${at}/${name}`)
       const { app, 'ceph-osd-id': id } = pod?.metadata.labels ?? {}
-      if (app !== 'rook-ceph-osd' || id === undefined) return
+      if (pod === undefined || app !== 'rook-ceph-osd' || id === undefined) return
       const truth = ceph.controls.truth()
       const osd = Number(id)
       if (truth.serving.has(osd)) judge(osd, truth, by)
-      take(osd)
+      // Only this one: who is evicted twice may have a successor by then, which serves again.
+      take(osd, [pod])
     },
     restarted(osd) {
       const truth = ceph.controls.truth()
       if (truth.serving.has(osd)) judge(osd, truth, 'an update')
-      take(osd)
+      take(osd, podsOf(osd))
     },
     look() {
       const truth = ceph.controls.truth()

@@ -44,8 +44,9 @@ export interface Process {
 }
 
 export interface Processes {
-  /** Those that run now: one for each replica. */
+  /** Those that run now: one for each replica, but for a while after one was lost. */
   readonly running: readonly Process[]
+  readonly replicas: number
   /** Call it after each step: where a process has died or ended, another comes. */
   replaceDead(): void
   /** Others come in place of all, with another pace of leader election. */
@@ -79,6 +80,7 @@ export function openProcesses(ports: ProcessPorts, replicas = 2): Processes {
   for (let replica = 0; replica < replicas; replica += 1) start()
   return {
     running,
+    replicas,
     replaceDead() {
       for (const process of running.slice()) {
         if (!process.hazards.isDead && !process.hasEnded()) continue

@@ -67,7 +67,7 @@ function operatorOf(parts: FencingParts, state: FencingState): FencingTransition
   const { work } = state
   if (work !== undefined) {
     const [step] = work.steps
-    const what = step !== undefined && 'what' in step ? step.what : step?.do
+    const what = step?.do === 'ask' ? 'ask' : step?.what
     return [{ label: `the operator does: ${what}`, next: performNext(parts, state) }]
   }
   if (!isQuiet(parts, state)) return [{ label: 'the operator decides', next: beginPass(parts, state) }]

@@ -39,7 +39,8 @@ export function performNext(parts: FencingParts, state: FencingState): FencingSt
   if (step === undefined) return left
   if (step.do === 'ask') {
     const again = { ...state, work: { ...work, steps: [] } }
-    return withSteps(again, parts.decideFencingPass(passOf(parts, again, step.announced), parts.decideFencing).steps)
+    const announced = step.what === 'ledger' ? step.announced : undefined
+    return withSteps(again, parts.decideFencingPass(passOf(parts, again, announced), parts.decideFencing).steps)
   }
   if (step.do === 'hold') return keepHolds(parts, left, step)
   return step.do === 'write' ? write(left, step) : left

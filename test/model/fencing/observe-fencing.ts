@@ -119,6 +119,8 @@ export function passOf(
     budgets: budget === undefined ? [] : [budget],
     foreign: [],
     unlabelled: new Set(),
+    // No watch is late here.
+    areOsdsFresh: true,
     announced,
     unheld: [],
     heard: { problems: [], recheckAfterSeconds: undefined },

@@ -180,6 +180,18 @@ describe('a connection that ends', () => {
     }
   })
 
+  it('is tried again when the clock was turned back: else Ceph would not be asked until it has caught up', async () => {
+    const clock = new VirtualClock()
+    const skew = { ms: 86_400_000 }
+    const skewed = { now: () => clock.now() + skew.ms, after: clock.after.bind(clock) }
+    const { out } = fixture({ clock: skewed, access: { conf: 'no-connection' }, random: least })
+    const whoFailed = () => out('pid').then(String, (error: Error) => error.message)
+    const failed = await whoFailed()
+    expect(await whoFailed()).toBe(failed)
+    skew.ms = 0
+    expect(await whoFailed()).not.toBe(failed)
+  })
+
   it('when it is closed takes what waits with it, and takes nothing more', async () => {
     const { commands, out } = fixture()
     await out('pid')

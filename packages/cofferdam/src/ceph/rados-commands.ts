@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import { backoffDelayMs } from '@cofferdam/kubernetes/runtime/backoff.ts'
-import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { type Clock, isWithin } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import { answerOfBytes } from './answer-of-bytes.ts'
 import { type CephAccess, type CephLimits, defaultLimits } from './ceph-access.ts'
@@ -45,7 +45,7 @@ export function createRadosCommands(options: RadosOptions): Required<CephCommand
   let child: RadosChild | undefined
   let lastId = 0
   let failures = 0
-  let rest: { readonly until: number; readonly why: Error } | undefined
+  let rest: { readonly sinceMs: number; readonly forMs: number; readonly why: Error } | undefined
   let isClosed = false
   /** How many answers have come, to whatever. */
   let heard = 0
@@ -65,7 +65,7 @@ export function createRadosCommands(options: RadosOptions): Required<CephCommand
         if (child !== started) return
         child = undefined
         failures += 1
-        rest = { until: clock.now() + backoffDelayMs(failures, restartPolicy, random), why }
+        rest = { sinceMs: clock.now(), forMs: backoffDelayMs(failures, restartPolicy, random), why }
         rejectAll(why)
         log.end(cephUnreachable(log.name, why.message))
       },
@@ -93,7 +93,7 @@ export function createRadosCommands(options: RadosOptions): Required<CephCommand
   }
 
   async function connected(): Promise<RadosChild> {
-    if (rest !== undefined && clock.now() < rest.until) throw rest.why
+    if (rest !== undefined && isWithin(clock.now(), rest.sinceMs, rest.forMs)) throw rest.why
     child ??= start()
     const asked = child
     await asked.ready

@@ -21,6 +21,7 @@ import type { CapabilityPorts } from './ports.ts'
 /** As `api` lets this process act only while it leads, so do all of them. */
 export interface LeadingPorts {
   readonly api: KubeApi
+  readonly mayAct: () => boolean
   /** The guard of this process, whose views are shared. */
   readonly guarding: ReturnType<typeof startGuarding> | undefined
 }
@@ -47,6 +48,7 @@ function buildPorts(
   options: OperatorOptions,
   {
     api,
+    mayAct,
     guarding,
     informers,
     answers,
@@ -74,7 +76,7 @@ function buildPorts(
     store,
     ask: routeQuestions(answers),
     events: createEventRecorder({ ...options, api }),
-    ceph: buildCephPorts({ ...options, counts: metrics.ceph }),
+    ceph: buildCephPorts({ ...options, mayAct, counts: metrics.ceph }),
     cephCounts: metrics.ceph,
     cephViews: openCephViews({ ...options, informers, trust }),
     ledger: () => (usesLedger ? { view: views.ledgers(), store: store(), renewMs: drainLock.renewMs } : undefined),

@@ -1,3 +1,4 @@
+import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Log } from '@cofferdam/kubernetes/runtime/log.ts'
 import type { CephCommands } from '../ceph/ceph-commands.ts'
@@ -28,12 +29,23 @@ export interface CephWiring {
   readonly buildIndex?: typeof buildSafetyIndex
   readonly clock: Clock
   readonly dryRun: boolean
+  /** Whether this process leads: what changes Ceph is a write like any other. */
+  readonly mayAct: () => boolean
   readonly log: Log
   readonly counts: Pick<CephCounts, 'countQuestion'>
 }
 
 /** The questions to Ceph, each with its limit and counted, and the one reader of its maps; in a dry run those that change something are only logged. */
-export function buildCephPorts({ ceph, parsers, buildIndex, clock, dryRun, log, counts }: CephWiring): CephPorts {
+export function buildCephPorts({
+  ceph,
+  parsers,
+  buildIndex,
+  clock,
+  dryRun,
+  mayAct,
+  log,
+  counts,
+}: CephWiring): CephPorts {
   const names = new WeakMap<CephCommands, string>()
   const quorums = new Map<string, Observed<MonQuorum>>()
   const limits = { timeoutMs: 15_000 }
@@ -47,6 +59,11 @@ export function buildCephPorts({ ceph, parsers, buildIndex, clock, dryRun, log, 
     const result = observed.known ? 'answered' : 'silent'
     counts.countQuestion({ cluster: names.get(commands) ?? '', question, result })
     return observed
+  }
+  /** A process that stood still must not set what the new leader would never unset: it has no record of it. */
+  function whileLeading<T>(change: () => Promise<T>): Promise<T> {
+    if (mayAct()) return change()
+    return Promise.reject(new CofferdamError('LEAD_LOST', 'nothing is set in Ceph: the lease was not renewed in time'))
   }
   return {
     reader: new CephReader({
@@ -81,12 +98,12 @@ export function buildCephPorts({ ceph, parsers, buildIndex, clock, dryRun, log, 
       counted(commands, 'ok-to-upgrade', askOkToUpgrade(commands, question, { ...limits, signal })),
     observeOsdVersions: (commands, signal) => observeOsdVersions(commands, { ...limits, signal }),
     async applyNoout(commands, wanted, signal) {
-      if (!dryRun) return applyNoout(commands, wanted, { ...limits, signal })
+      if (!dryRun) return whileLeading(() => applyNoout(commands, wanted, { ...limits, signal }))
       tellIntention({ ...wanted }, 'would change noout')
       return { set: [], unset: [], gone: [], failed: [] }
     },
     async applyOsdNoout(commands, wanted, signal) {
-      if (!dryRun) return applyOsdNoout(commands, wanted, { ...limits, signal })
+      if (!dryRun) return whileLeading(() => applyOsdNoout(commands, wanted, { ...limits, signal }))
       tellIntention({ ...wanted }, 'would change noout of OSDs')
       return []
     },

@@ -77,8 +77,9 @@ export function startOperator(options: OperatorOptions): Operator {
     log.info({ controllers: options.controllers, dryRun: options.dryRun }, 'leading')
     logTrust(options)
     metrics.leading.set(1)
-    const ours = leader === undefined ? api : leadingApi(api, () => leader.mayAct())
-    const { controllers, informers } = buildControllers(options, { api: ours, guarding })
+    const mayAct = () => leader === undefined || leader.mayAct()
+    const ours = leader === undefined ? api : leadingApi(api, mayAct)
+    const { controllers, informers } = buildControllers(options, { api: ours, mayAct, guarding })
     running = {
       informers,
       controllers: controllers.map((controller) =>

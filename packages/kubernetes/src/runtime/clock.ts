@@ -5,6 +5,12 @@ export interface Clock {
   after(delayMs: number, callback: () => void): () => void
 }
 
+/** Whether so much time has not passed since. A moment that is still to come was noted before the clock was turned back: it holds up nothing. */
+export function isWithin(nowMs: number, sinceMs: number, forMs: number): boolean {
+  const passedMs = nowMs - sinceMs
+  return passedMs >= 0 && passedMs < forMs
+}
+
 /** Resolves after the delay, or at once when the signal fires. Never rejects: check the signal. */
 export function sleep(clock: Clock, delayMs: number, signal?: AbortSignal): Promise<void> {
   if (signal?.aborted) return Promise.resolve()

@@ -13,6 +13,7 @@ const readingMs = 200
 
 function open() {
   const clock = new VirtualClock()
+  const skew = { ms: 0 }
   const asked: string[] = []
   const map = exampleMap()
   const says: { map: Observed<CephMap>; up: Observed<number>; pulseMs: number; indexes: number } = {
@@ -26,7 +27,7 @@ function open() {
     return answer
   }
   const reader = new CephReader({
-    clock,
+    clock: { now: () => clock.now() + skew.ms, after: (ms, call) => clock.after(ms, call) },
     observeMap: () => {
       asked.push(`map at ${clock.now() - began}`)
       return after(says.map)
@@ -48,6 +49,7 @@ function open() {
     reader.poll({ key, asker, accepts, ceph: commands, isHealthyState: () => true, signal })
   return {
     clock,
+    skew,
     reader,
     hearsOfLoss: () => reader.hearsOfLoss({ key, ceph: commands, signal: new AbortController().signal }),
     asked,
@@ -75,6 +77,16 @@ describe('a map that was read for one', () => {
     expect([second.map, asked]).toEqual([first.map, ['map at 0']])
     await look('osd-update', unsettled)
     expect(asked).toEqual(['map at 0', 'map at 400'])
+  })
+
+  it('is there for nobody when the clock was turned back: seed 2032 drained a node by a floor that a pool no longer had', async () => {
+    for (const accepts of [calm, busy, unsettled]) {
+      const { asked, look, skew } = open()
+      await look('osd-update', accepts)
+      skew.ms = -3_600_000
+      await look('ceph-drain', accepts)
+      expect(asked).toHaveLength(2)
+    }
   })
 
   it('is there for the other while it is being read: Ceph is not asked for it twice at once', async () => {

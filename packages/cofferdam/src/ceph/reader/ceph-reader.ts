@@ -1,4 +1,4 @@
-import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { type Clock, isWithin } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { CephMap } from '../../safety/ceph-map.ts'
 import type { CephView } from '../../safety/ceph-view.ts'
 import type { buildSafetyIndex } from '../../safety/safety-index.ts'
@@ -192,7 +192,8 @@ export class CephReader {
   async #poll(memory: Memory, question: CephQuestioner): Promise<HeardAnswer> {
     for (;;) {
       const now = this.#ports.clock.now()
-      if (memory.failure !== undefined && now - memory.failedAt < silentMs) return answerOf(memory, memory.failure)
+      if (memory.failure !== undefined && isWithin(now, memory.failedAt, silentMs))
+        return answerOf(memory, memory.failure)
       if (memory.map !== undefined && isFreshEnough(memory, question, now)) return answerOf(memory, known(memory.map))
       const { underWay } = memory
       const mayJoin =
@@ -200,7 +201,7 @@ export class CephReader {
         question.accepts.pace !== 'anew' &&
         underWay.disturbances === memory.disturbances &&
         underWay.beganAt >= memory.hintedAt &&
-        now - underWay.beganAt < busyMs
+        isWithin(now, underWay.beganAt, busyMs)
       if (!mayJoin) {
         const recalled = mayRecall(memory, question, now) ? await this.#recall(memory, question) : undefined
         return recalled ?? this.#read(memory, question)
@@ -231,7 +232,7 @@ export class CephReader {
   async #pulse(memory: Memory, question: Pick<CephQuestioner, 'ceph' | 'signal'>): Promise<Observed<HeardPulse>> {
     const askedAt = this.#ports.clock.now()
     const { pulse: last, hints } = memory
-    if (last?.hints === hints && askedAt - last.askedAt < sameMomentMs) return known(last)
+    if (last?.hints === hints && isWithin(askedAt, last.askedAt, sameMomentMs)) return known(last)
     const pulse = await this.#ask(question, (ceph) => this.#ports.observePulse(ceph, question.signal))
     if (!pulse.known) return pulse
     const heard = { askedAt, hints, pulse: pulse.value }
@@ -337,7 +338,7 @@ function isUndisturbed({ reading, disturbances }: Memory): boolean {
 /** Whether a short answer will do. */
 function mayRecall(memory: Memory, { accepts: { pace } }: CephQuestioner, now: number): boolean {
   if (memory.map === undefined || !isUndisturbed(memory)) return false
-  return pace === 'calm' || (pace === 'busy' && now - memory.readAt < busyReadMs)
+  return pace === 'calm' || (pace === 'busy' && isWithin(now, memory.readAt, busyReadMs))
 }
 
 /** Whether what is remembered will do without asking anything. */
@@ -346,11 +347,11 @@ function isFreshEnough(memory: Memory, { asker, accepts }: CephQuestioner, now: 
   if (reading === undefined || !isUndisturbed(memory) || memory.askedAt < memory.hintedAt) return false
   switch (accepts.pace) {
     case 'calm':
-      return now - memory.polledAt < accepts.calmMs
+      return isWithin(now, memory.polledAt, accepts.calmMs)
     case 'busy':
-      return now - memory.polledAt < busyMs
+      return isWithin(now, memory.polledAt, busyMs)
     case 'unsettled':
-      return reading.number > (memory.given.get(asker) ?? 0) && now - reading.beganAt < busyMs
+      return reading.number > (memory.given.get(asker) ?? 0) && isWithin(now, reading.beganAt, busyMs)
     case 'anew':
       return false
   }

@@ -55,7 +55,8 @@ export interface CephViews {
 const monsAndMgrs = 'app in (rook-ceph-mon,rook-ceph-mgr)'
 const services = 'app in (rook-ceph-mds,rook-ceph-nfs,rook-ceph-nvmeof)'
 const mirrors = 'app=rook-ceph-fs-mirror'
-const osds = 'app=rook-ceph-osd'
+/** Pods and Deployments of OSDs. */
+export const osdSelector = 'app=rook-ceph-osd'
 
 export function openCephViews({ informers, log, trust, ...ports }: CephViewPorts): CephViews {
   const { rookNamespaces = [defaultRookNamespace] } = ports
@@ -88,11 +89,11 @@ export function openCephViews({ informers, log, trust, ...ports }: CephViewPorts
     )
   const all = {
     clusters: once(() => rookKind(cephClusters, slimCephCluster)),
-    osdDeployments: daemons('osd', osds, cephNamespaces),
+    osdDeployments: daemons('osd', osdSelector, cephNamespaces),
     osdPods: once(() =>
       informers.open('pods/osd', {
         type: pods,
-        labelSelector: osds,
+        labelSelector: osdSelector,
         project: slimPod,
         indexes: { osd: indexOfOsd },
       }),

@@ -43,9 +43,12 @@ export function slimRookOperator(operator: Deployment): Deployment {
 export function slimPod({ apiVersion, kind, metadata, spec, status }: Pod): Pod {
   const conditions = (status?.conditions ?? [])
     .filter(({ type }) => type === 'Ready' || type === 'DisruptionTarget')
-    .map(({ type, status: value, reason }) =>
-      reason === undefined ? { type, status: value } : { type, status: value, reason },
-    )
+    .map(({ type, status: value, reason, lastTransitionTime }) => ({
+      type,
+      status: value,
+      ...(reason === undefined ? {} : { reason }),
+      ...(type === 'Ready' && lastTransitionTime !== undefined ? { lastTransitionTime } : {}),
+    }))
   const { nodeName } = spec
   return {
     apiVersion,

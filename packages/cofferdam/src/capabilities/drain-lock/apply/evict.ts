@@ -2,7 +2,7 @@ import { ApiError, hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import { pods as podType } from '@cofferdam/kubernetes/api/resources.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
-import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { type Clock, isWithin } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { PodReference } from '../../../shared/object-references.ts'
 import { type Reason, reasons } from '../../../shared/reasons.ts'
 import type { DisruptionBlocker } from '../domain/decision.ts'
@@ -56,7 +56,7 @@ export class PodEvictor {
       for (let pod = waiting.shift(); pod !== undefined && !signal.aborted; pod = waiting.shift()) {
         const last = before?.get(pod.uid)
         try {
-          const isTooSoon = last !== undefined && this.#options.clock.now() < last.atMs + retryMs
+          const isTooSoon = last !== undefined && isWithin(this.#options.clock.now(), last.atMs, retryMs)
           made.set(pod.uid, isTooSoon ? last : await this.#ask(pod, asked, last, signal))
         } catch (error) {
           failures.push(error)

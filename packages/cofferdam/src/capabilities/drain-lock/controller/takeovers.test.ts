@@ -78,6 +78,17 @@ describe('a process that may have been replaced', () => {
     expect(answers).toEqual(replaced)
   })
 
+  it('waits no longer for a silent successor when the clock was turned back: nobody would finish the drain for a day', () => {
+    const clock = { ms: 86_400_000 }
+    const takeovers = new Takeovers({ now: () => clock.ms }, silentMs)
+    takeovers.note('R1', 1)
+    expect(takeovers.isReplaced(heldBy('another', 2), we)).toBe(true)
+    clock.ms = 0
+    expect(takeovers.isReplaced(heldBy('another', 2), we)).toBe(true)
+    clock.ms = silentMs
+    expect(takeovers.isReplaced(heldBy('another', 2), we)).toBe(false)
+  })
+
   it('knows what it was granted before it has seen it in the ledger', () => {
     const takeovers = new Takeovers(new VirtualClock(), silentMs)
     takeovers.note('R1', 1)

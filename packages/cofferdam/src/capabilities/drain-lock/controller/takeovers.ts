@@ -39,11 +39,13 @@ export class Takeovers {
     if (epoch === undefined || entry.epoch <= epoch || entry.state === 'Orphaned') return false
     const beat = heartbeat(ledger, id)
     const before = this.#seen.get(id)
-    if (before === undefined || before.beat !== beat) {
-      this.#seen.set(id, { beat, atMs: this.#clock.now() })
+    const nowMs = this.#clock.now()
+    // A clock that was turned back begins to count again: else a successor that died is waited for until it has caught up.
+    if (before === undefined || before.beat !== beat || before.atMs > nowMs) {
+      this.#seen.set(id, { beat, atMs: nowMs })
       return true
     }
-    return this.#clock.now() - before.atMs < this.#silentMs
+    return nowMs - before.atMs < this.#silentMs
   }
 
   forget(id: string): void {

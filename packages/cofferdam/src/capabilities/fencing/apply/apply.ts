@@ -1,7 +1,4 @@
-import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import type { HoldFailure } from '../../../ledger/store/ledger-hold.ts'
-import type { LedgerStore } from '../../../ledger/store/ledger-store.ts'
-import type { Observed } from '../../../shared/observed.ts'
 import type { Performers } from '../../interpreter.ts'
 import { buildMachineBudget } from '../domain/budget-object.ts'
 import {
@@ -13,6 +10,7 @@ import {
 import type { FencingDecision } from '../domain/decision.ts'
 import type { FencingSnapshot } from '../domain/snapshot.ts'
 import type { AnnounceBudget, BudgetKey, FencingStep, FencingWrite, KeepHolds, NoteBudget } from '../domain/steps.ts'
+import type { FreshlyRead } from '../observe/observe.ts'
 import type { FencingReporter } from '../report/report.ts'
 import type { FenceHolds } from './fence-holds.ts'
 import type { FencingWrites } from './writes.ts'
@@ -23,7 +21,8 @@ export interface FencingApplyPorts {
   readonly written: WrittenBudgets
   readonly holds: FenceHolds
   readonly reporter: Pick<FencingReporter, 'report' | 'reportBlind'>
-  readonly store: Pick<LedgerStore, 'read'> | undefined
+  /** Reads at the API server what a watch may show too late. */
+  readonly readFresh: Readonly<Record<'osds' | 'all', (signal: AbortSignal) => Promise<FreshlyRead>>>
 }
 
 /** What was learned in one pass. */
@@ -34,20 +33,20 @@ export interface FencingMemory {
   readonly unlabelled: Set<string>
   unheld: FencingDecision['problems']
   announced?: readonly BudgetKey[]
-  /** As it was read after something was announced. */
-  ledger?: Observed<Ledger> | undefined
+  /** As it was after something was announced. */
+  fresh?: FreshlyRead
 }
 
 /** Performs the steps of a pass. A write that is refused is noted, and stops no other. */
 export function fencingPerformers(
-  { writes, written, holds, reporter, store }: FencingApplyPorts,
+  { writes, written, holds, reporter, readFresh }: FencingApplyPorts,
   memory: FencingMemory,
   signal: AbortSignal,
 ): Performers<FencingStep> {
   return {
-    async ask({ announced }) {
-      memory.announced = announced
-      memory.ledger = await store?.read(signal)
+    async ask(step) {
+      if (step.what === 'ledger') memory.announced = step.announced
+      memory.fresh = await (step.what === 'ledger' ? readFresh.all(signal) : readFresh.osds(signal))
       return 'learned'
     },
 

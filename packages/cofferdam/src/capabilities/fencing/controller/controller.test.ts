@@ -1,5 +1,8 @@
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { machineDisruptionBudgets } from '@cofferdam/kubernetes/api/kinds/machines.ts'
-import { events } from '@cofferdam/kubernetes/api/resources.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
+import { events, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import {
@@ -57,6 +60,44 @@ describe('the machine budget of a Ceph cluster', () => {
     fixture.world.kubelet.powerOn('node-x')
     fixture.ceph.controls.setRecoveryRate(100)
     await fixture.until('open', async () => (await fixture.budgetLine()) === '1: 1 of 3, 3 healthy', 300)
+  })
+
+  it('spares nothing from when the pod of an OSD is deleted, not from when Ceph notices: a second machine would take the second copy', async () => {
+    await openCalm()
+    const { items } = await fixture.api.list(pods, { labelSelector: 'app=rook-ceph-osd' })
+    const { namespace = '', name } = items[0]?.metadata ?? { name: '' }
+    await fixture.api.delete(pods, { namespace, name })
+    await fixture.clock.advance(200)
+    expect(fixture.ceph.controls.truth().serving.size).toBe(5)
+    expect(await fixture.budgetLine()).toBe('0: 0 of 3, 3 healthy')
+    await fixture.until('open', async () => (await fixture.budgetLine()) === '1: 1 of 3, 3 healthy', 300)
+  })
+
+  it('is not opened on what a late watch shows: an OSD that the API server has as leaving is leaving', async () => {
+    await open()
+    let isLate = true
+    fixture.operate({
+      api: withOsdPods(fixture.api, (pod) =>
+        isLate ? { ...pod, metadata: { ...pod.metadata, deletionTimestamp: '2026-01-01T00:00:00Z' } } : pod,
+      ),
+    })
+    await fixture.seconds(30)
+    expect(await fixture.budgetLine()).toBe('0: 0 of 3, 3 healthy')
+    isLate = false
+    await fixture.seconds(70)
+    expect(await fixture.budgetLine()).toBe('1: 1 of 3, 3 healthy')
+  })
+
+  it('is not opened where the pods of OSDs cannot be read at that moment, and says so', async () => {
+    await open()
+    fixture.operate({
+      api: withOsdPods(fixture.api, () => {
+        throw new Error('no connection')
+      }),
+    })
+    await fixture.seconds(30)
+    expect(await fixture.budgetLine()).toBe('0: 0 of 3, 3 healthy')
+    expect((await fixture.budget()).metadata.annotations?.['cofferdam.io/explanation']).toContain('no connection')
   })
 
   it('spares nothing while Ceph does not answer', async () => {
@@ -133,6 +174,21 @@ describe('what is missing', () => {
     expect(await fixture.budgetLine()).toBe('0: 0 of 3, 3 healthy')
   })
 })
+
+/** What the API server answers to whoever lists the pods of OSDs; what is watched stays as it is. */
+function withOsdPods(api: KubeApi, answer: (pod: Pod) => Pod): KubeApi {
+  return {
+    ...noting(api, async () => {}),
+    async list<T extends KubeObject>(type: ResourceType<T>, query: Parameters<KubeApi['list']>[1] = {}) {
+      const list = await api.list(type, query)
+      const isOfOsds =
+        type.plural === 'pods' && query.labelSelector === 'app=rook-ceph-osd' && query.namespace !== undefined
+      return isOfOsds
+        ? { ...list, items: list.items.map((pod) => answer(pod as KubeObject as Pod) as KubeObject as T) }
+        : list
+    },
+  }
+}
 
 /** Tells after each write. */
 function noting(api: KubeApi, after: () => Promise<unknown>): KubeApi {

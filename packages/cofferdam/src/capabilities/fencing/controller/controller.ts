@@ -21,7 +21,8 @@ import { createFencingParser } from '../domain/parse-fencing.ts'
 import type { FencingPassSnapshot } from '../domain/pass-snapshot.ts'
 import { parseFencingSettings } from '../domain/settings.ts'
 import { EvidenceChanges } from '../observe/evidence.ts'
-import type { FencingObservePorts } from '../observe/observe.ts'
+import { readOsdPods } from '../observe/fresh-osd-pods.ts'
+import type { FencingObservePorts, FreshlyRead } from '../observe/observe.ts'
 import { observePass } from '../observe/observe-pass.ts'
 import { FencedOsds } from '../observe/osds.ts'
 import { FencingReporter, type FencingReports } from '../report/report.ts'
@@ -62,7 +63,7 @@ export interface FencingLedger extends StorageLedger {
 }
 
 export interface FencingPorts extends Omit<FencingObservePorts, 'parse' | 'osds'> {
-  readonly api: Pick<KubeApi, 'create' | 'update' | 'patch' | 'delete'>
+  readonly api: Pick<KubeApi, 'list' | 'create' | 'update' | 'patch' | 'delete'>
   readonly decisions: LastDecisions | undefined
   /** Where disruptions are agreed upon; without it no other holder counts. */
   readonly ledger: FencingLedger | undefined
@@ -91,6 +92,15 @@ export function createFencing(ports: FencingPorts): Controller {
     osds: new FencedOsds(),
     unmade: written.unmade,
     isReleased,
+  }
+  const osdsNow = async (signal: AbortSignal): Promise<FreshlyRead> => {
+    const namespaces = clusterIds().map(({ namespace }) => namespace)
+    return { osdPods: await readOsdPods(ports.api, namespaces, signal) }
+  }
+  const readFresh = {
+    osds: osdsNow,
+    // Pods last: an eviction by another tool needs no entry in the ledger.
+    all: async (signal: AbortSignal) => ({ ledger: await ledger?.store.read(signal), ...(await osdsNow(signal)) }),
   }
 
   return {
@@ -135,7 +145,7 @@ export function createFencing(ports: FencingPorts): Controller {
       const { snapshot, decision } = await performPass({
         observe: async () => observePass(observed, { memory, writes, written, listeners }),
         decide: (seen: FencingPassSnapshot): FencingPass => decideFencingPass(seen, judge.decide),
-        perform: fencingPerformers({ writes, written, holds, reporter, store: ledger?.store }, memory, signal),
+        perform: fencingPerformers({ writes, written, holds, reporter, readFresh }, memory, signal),
         signal,
       })
       if (snapshot.state === 'blind') return { recheckAfterSeconds: decision.recheckAfterSeconds }

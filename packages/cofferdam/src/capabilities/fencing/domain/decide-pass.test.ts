@@ -36,6 +36,7 @@ function seen(objects: FencingObjects, change: Partial<SeenFencing> = {}): SeenF
     budgets: objects.budgets,
     foreign: [],
     unlabelled: new Set(),
+    areOsdsFresh: true,
     announced: undefined,
     unheld: [],
     heard: { problems: [], recheckAfterSeconds: undefined },
@@ -44,7 +45,7 @@ function seen(objects: FencingObjects, change: Partial<SeenFencing> = {}): SeenF
 }
 
 function inWords(step: FencingStep): string {
-  if (step.do === 'ask') return `ask, ${step.announced.length} announced`
+  if (step.do === 'ask') return step.what === 'osds' ? 'ask for OSDs' : `ask, ${step.announced.length} announced`
   if (step.do === 'hold') return step.what
   if (step.do === 'report') return `report ${step.what}`
   return step.what === 'gate' ? step.change.kind : step.what
@@ -70,6 +71,15 @@ const cases: Record<string, { given: Parameters<typeof decideFencingPass>[0]; th
   'a budget is opened in no pass that has not announced it: a drain that asked a moment ago would not know': {
     given: seen(closed),
     then: ['close-budget', 'hold', 'announce-budget', 'ask, 1 announced'],
+  },
+  'a budget is announced in no pass that has not read the OSDs: a late watch would have it announced and taken back for as long as it is late':
+    {
+      given: seen(closed, { areOsdsFresh: false }),
+      then: ['close-budget', 'hold', 'ask for OSDs'],
+    },
+  'what protects comes before the OSDs are read, which takes its time': {
+    given: seen({ ...calm, clusters: [unclean] }, { areOsdsFresh: false }),
+    then: ['close-budget', 'hold', 'release', 'report decision'],
   },
   'once it was announced and the ledger was read, the budget is opened': {
     given: seen(closed, { announced, budgets: specOf(closed, 1) }),
@@ -133,6 +143,12 @@ const cases: Record<string, { given: Parameters<typeof decideFencingPass>[0]; th
 }
 
 describe('the steps of a pass over all machines', () => {
+  it('say nothing new on a budget before the OSDs were read: it would be written and taken back for as long as a watch is late', () => {
+    const { steps } = decideFencingPass(seen(closed, { areOsdsFresh: false }), decideFencing)
+    const notes = steps.flatMap((step) => (step.do === 'write' && 'wanted' in step ? [step.wanted.notes] : []))
+    expect(notes).toEqual([{}])
+  })
+
   it.each(Object.entries(cases))('%s', (_sentence, { given, then }) => {
     expect(decideFencingPass(given, decideFencing).steps.map(inWords)).toEqual(then)
   })

@@ -20,10 +20,10 @@ const blindRecheckSeconds = 5
 
 /**
  * Everything that one pass does, in order. What protects comes before what is held in the ledger, and that before what releases. What
- * releases is announced, and decided again on the ledger as it is after that.
+ * releases is announced, and decided again on the ledger and the OSDs as they are after that.
  *
- * Guarantees: nothing lets anybody through who was kept before, but where it was announced in this pass and the ledger was read after
- * that. Fails closed: while something cannot be read, whatever is open is closed, and everything else is left as it is.
+ * Guarantees: nothing lets anybody through who was kept before, but where it was announced in this pass and the ledger and the pods of OSDs
+ * were read after that: an OSD that leaves later is one that leaves while the budget is open. Fails closed: while something cannot be read, whatever is open is closed, and everything else is left as it is.
  */
 export function decideFencingPass(
   snapshot: FencingPassSnapshot,
@@ -52,11 +52,11 @@ function protect(snapshot: SeenFencing, decision: FencingDecision): FencingStep[
   for (const change of gates) if (isHold(change)) steps.push({ do: 'write', what: 'gate', change })
   for (const note of decision.outageNotes) steps.push({ do: 'write', what: 'note-outage', note })
   const answers = answersOf(decision).map((answer) => ({ answer, ...standingOf(snapshot, decision, answer) }))
+  const announced = answers.filter(({ isAnnounced }) => isAnnounced)
   for (const { wanted, isKept } of answers) {
     steps.push({ do: 'write', what: isKept ? 'keep-budget' : 'close-budget', wanted })
   }
   steps.push(...shutFormer(snapshot, decision), { do: 'hold', what: 'hold', fences })
-  const announced = answers.filter(({ isAnnounced }) => isAnnounced)
   if (announced.length === 0 && !lets(decision)) {
     return [
       ...steps,
@@ -69,12 +69,13 @@ function protect(snapshot: SeenFencing, decision: FencingDecision): FencingStep[
       reportOf(snapshot, decision),
     ]
   }
+  if (!snapshot.areOsdsFresh) return [...steps, { do: 'ask', what: 'osds' }]
   for (const { answer, isOpen } of announced) {
     const meanwhile = isOpen ? answer.budget : closed(answer.budget)
     const wanted = { cluster: answer, budget: answer.budget, fences, notes: noteFor(snapshot, answer) }
     steps.push({ do: 'write', what: 'announce-budget', wanted, meanwhile })
   }
-  return [...steps, { do: 'ask', announced: announced.map(({ answer }) => keyOf(answer.budget)) }]
+  return [...steps, { do: 'ask', what: 'ledger', announced: announced.map(({ answer }) => keyOf(answer.budget)) }]
 }
 
 /** Whether it lets somebody through who was kept before, budgets aside. */
@@ -104,11 +105,14 @@ function standingOf(snapshot: SeenFencing, { fences }: FencingDecision, answer: 
   const isKept = mayStayOpen && seen !== undefined && buildBudgetUpdate(seen, kept) === undefined
   const isEnding = fences.some(({ cluster, isOver }) => isOver && cluster.uid === uid)
   const isAsWanted = isKept && buildBudgetStatus(seen, { cluster: answer, budget, fences }) === undefined
+  const isAnnounced = isEnding || (mayStayOpen && !isAsWanted)
+  // What is about to be announced may be decided otherwise once the OSDs were read again, and is not said before.
+  const notes = isAnnounced && !snapshot.areOsdsFresh ? {} : noteFor(snapshot, answer)
   return {
-    wanted: { ...kept, budget: closed(budget), notes: noteFor(snapshot, answer) },
+    wanted: { ...kept, budget: closed(budget), notes },
     isKept,
     isOpen: isKept && (seen.status?.disruptionsAllowed ?? 0) > 0,
-    isAnnounced: isEnding || (mayStayOpen && !isAsWanted),
+    isAnnounced,
   }
 }
 

@@ -83,6 +83,18 @@ describe('the allowance of a cluster', () => {
       withCluster({ evidence: evidence({ isClean: known(false) }) }, calm),
       { maxUnavailable: 0, reason: 'FenceWaitsForData' },
     ],
+    'is none as soon as an OSD was evicted, though Ceph was clean when polled and nobody holds the storage: seeds 1433 and 1680 fenced a machine beside it':
+      [
+        withCluster({ osds: exampleCluster(three).osds.map((osd) => ({ ...osd, isLeaving: osd.id === 2 })) }, calm),
+        { maxUnavailable: 0, reason: 'FenceUnknown' },
+      ],
+    'is one for the machine of a silent node whose pods are being deleted: its OSDs are up and all data is clean': [
+      withCluster(
+        { osds: exampleCluster(three).osds.map((osd) => ({ ...osd, isReady: osd.id !== 0, isLeaving: osd.id === 0 })) },
+        { ...calm, nodes: [exampleNode('a', { sickSinceMs: startMs }), exampleNode('b'), exampleNode('c')] },
+      ),
+      { maxUnavailable: 1, reason: 'FenceAllowed' },
+    ],
     'is none while a drain holds the storage': [
       withCluster({ heldBy: known([{ holder: 'drain of c', requestId: 'r', scope: '' }]) }, calm),
       { maxUnavailable: 0, reason: 'StorageKeyHeld' },

@@ -16,6 +16,8 @@ import type { FencedCluster, FencingSnapshot, MachineView } from './snapshot.ts'
 
 /** Resync interval: how often everything is reconciled although nothing changed. */
 const recheckSeconds = 60
+/** How soon Ceph may have been polled again after an OSD changed: that it says the same as before is told to nobody. */
+const outdatedSeconds = 5
 
 export interface FencingJudge {
   /** The same answer as from nothing; where elements of the lists are the objects of the last time it is quick. */
@@ -73,6 +75,7 @@ function recheckAfter({ snapshot: { clusters, nodes, nowMs }, outages }: Fencing
   const waits = [
     ...clusters.flatMap((cluster) => quorumChangesInMs(cluster, nodes, nowMs) ?? []),
     outagesChangeInMs(outages, nowMs) ?? [],
+    clusters.some(({ evidence }) => evidence.known && evidence.value.isOutdated) ? outdatedSeconds * 1_000 : [],
   ].flat()
   return Math.max(1, Math.min(recheckSeconds, ...waits.map((ms) => Math.ceil(ms / 1_000))))
 }

@@ -11,6 +11,7 @@ import { known } from '../../../shared/observed.ts'
 import { ListIndex, ListReader } from '../../../shared/read-lists.ts'
 import { Remembered } from '../../../shared/remembered.ts'
 import { leaseHolder } from './marks.ts'
+import { evidenceBeside, readyNodes } from './outdated-evidence.ts'
 import { parseMachineBudget } from './parse-budget.ts'
 import { parseMachine } from './parse-machine.ts'
 import { parseReboots, type RebootObjects } from './parse-reboots.ts'
@@ -68,9 +69,10 @@ export function createFencingParser(): ParseFencing {
     const machines = clusterApi.length === 0 ? openshift : joined.of([...openshift, ...clusterApi])
     const nodes = nodeReader.read(objects.nodes, [], (node) => ({ view: parseFencedNode(node) })).views
     const budgets = objects.budgets.map((budget) => remembered.make(budget, [], () => parseMachineBudget(budget)))
+    const isNodeReady = readyNodes(nodes)
     return {
       nowMs,
-      clusters,
+      clusters: clusters.map((cluster) => ({ ...cluster, evidence: evidenceBeside(cluster, isNodeReady) })),
       areMachinesServed: objects.openshiftMachines !== undefined || objects.clusterApiMachines !== undefined,
       machines,
       areNodeChecksServed: objects.nodeHealthChecks !== undefined,

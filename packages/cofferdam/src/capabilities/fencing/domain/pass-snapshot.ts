@@ -24,6 +24,8 @@ export interface SeenFencing {
   readonly foreign: readonly BudgetKey[]
   /** Label keys that some machine could not be given in this pass. */
   readonly unlabelled: ReadonlySet<string>
+  /** The pods of OSDs were read at the API server in this pass. */
+  readonly areOsdsFresh: boolean
   /** What was announced in this pass; undefined: nothing was, and the ledger was not read at the API server. */
   readonly announced: readonly BudgetKey[] | undefined
   /** Storage that could not be held in this pass. */

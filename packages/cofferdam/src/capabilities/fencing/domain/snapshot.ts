@@ -66,6 +66,8 @@ export interface CephEvidence {
   readonly upOsds: ReadonlySet<number>
   /** Read from what the operator wrote down. When it polled is not on record: a fence is over when it takes it off the budget. */
   readonly isRecord?: boolean
+  /** An OSD has left, come or restarted since, so whether all is clean is not known. */
+  readonly isOutdated?: boolean
 }
 
 export interface FencedOsd {
@@ -75,6 +77,10 @@ export interface FencedOsd {
   readonly nodeName: Observed<string>
   /** Its failure domain, as the storage key is scoped. */
   readonly domain: string | undefined
+  /** It has no pod that stays: each is being deleted, or gone. */
+  readonly isLeaving?: boolean
+  /** When a pod of it that stays was last made, became Ready or stopped being so, to the second. */
+  readonly changedMs?: number
 }
 
 export interface FencedMon {

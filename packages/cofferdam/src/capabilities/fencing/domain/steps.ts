@@ -4,16 +4,23 @@ import type { Fence, FencingDecision, GateChange, LabelChange, WantedMachineBudg
 import type { OutageNote } from './planned-outages.ts'
 
 /** What one pass over all machines does. */
-export type FencingStep = AskLedger | KeepHolds | FencingWrite | ReportFencing | ReportBlind
+export type FencingStep = AskOsds | AskLedger | KeepHolds | FencingWrite | ReportFencing | ReportBlind
 
 export interface BudgetKey {
   readonly namespace: string
   readonly name: string
 }
 
-/** Read the ledger at the API server: whoever took the storage meanwhile has seen what was announced, or is seen. */
+/** Read the pods of OSDs at the API server before anything is announced: what a late watch shows is announced over and over, and taken back. */
+export interface AskOsds extends Step {
+  readonly do: 'ask'
+  readonly what: 'osds'
+}
+
+/** Read the ledger and the pods at the API server: whoever took the storage meanwhile has seen what was announced, or is seen. */
 export interface AskLedger extends Step {
   readonly do: 'ask'
+  readonly what: 'ledger'
   /** Budgets whose opening, or whose fences that are over, were announced in this pass. */
   readonly announced: readonly BudgetKey[]
 }

@@ -28,7 +28,7 @@ export function observePass(
   const budgets = writes.budgets()
   const unread = unreadViews(ports.views)
   if (unread.length > 0) return { state: 'blind', unread, budgets }
-  const { snapshot: seen, objects } = observeFencing(ports, memory.ledger)
+  const { snapshot: seen, objects } = observeFencing(ports, memory.fresh)
   memory.snapshot = seen
   memory.foreign ??= budgets
     .filter((budget) => written.isForeign(budget))
@@ -40,6 +40,7 @@ export function observePass(
     budgets,
     foreign: memory.foreign,
     unlabelled: new Set(memory.unlabelled),
+    areOsdsFresh: memory.fresh !== undefined,
     announced: memory.announced,
     unheld: memory.unheld,
     heard: { problems: [...leaseProblems(ports.views), ...problems], recheckAfterSeconds },

@@ -26,6 +26,7 @@ import type { RebootObjects } from '../domain/parse-reboots.ts'
 import { parseFencingSettings } from '../domain/settings.ts'
 import type { CephEvidence, FencedCluster, FencingSnapshot } from '../domain/snapshot.ts'
 import { type DrainedDomains, storageHolders } from '../domain/storage-holders.ts'
+import type { OsdPods } from './fresh-osd-pods.ts'
 import type { FencedOsds } from './osds.ts'
 
 export interface FencingViews {
@@ -84,13 +85,19 @@ export function unreadViews(views: FencingViews): string[] {
     .map(([name]) => name)
 }
 
-/** `fresh` is the ledger as it was read just now, where that matters. */
-export function observeFencing(ports: FencingObservePorts, fresh?: Observed<Ledger>): ObservedFencing {
+/** What was read at the API server just now. */
+export interface FreshlyRead {
+  readonly ledger?: Observed<Ledger> | undefined
+  readonly osdPods?: Observed<OsdPods>
+}
+
+/** `fresh` stands for what the watches show, where that matters. */
+export function observeFencing(ports: FencingObservePorts, fresh?: FreshlyRead): ObservedFencing {
   const { clock, views } = ports
-  const ledger = fresh ?? (ports.ledger && observeLedger(ports.ledger.view))
+  const ledger = fresh?.ledger ?? (ports.ledger && observeLedger(ports.ledger.view))
   const clusters = [...views.clusters.list()]
     .sort((a, b) => (keyText(keyOf(a)) < keyText(keyOf(b)) ? -1 : 1))
-    .map((cluster) => observeCluster(ports, cluster, ledger))
+    .map((cluster) => observeCluster(ports, cluster, { ...fresh, ledger }))
   const objects: FencingObjects = {
     nowMs: clock.now(),
     clusters,
@@ -142,7 +149,7 @@ function areLeasesReadable(views: FencingViews): boolean {
 function observeCluster(
   { views, decisions, osds, unmade, recordedEvidence, isReleased = () => false }: FencingObservePorts,
   cluster: CephCluster,
-  ledger: Observed<Ledger> | undefined,
+  { ledger, osdPods = known(views.osdPods) }: FreshlyRead,
 ): FencedCluster {
   const { namespace = '', name, uid = '', deletionTimestamp } = cluster.metadata
   const decided = decisions?.latest(`${namespace}/${name}`)
@@ -150,7 +157,11 @@ function observeCluster(
   const whyNoBudget = views.budgets.isServed()
     ? unmade?.get(`${namespace}/${name}`)
     : 'the kind MachineDisruptionBudget is not installed: apply deploy/crds'
-  const daemons = daemonsOf(views, () => osds.observe(views, namespace, decided), namespace)
+  const { osdDeployments, nodes } = views
+  const observeOsds = (pods: OsdPods) => osds.observe({ osdDeployments, osdPods: pods, nodes }, namespace, decided)
+  const daemons = osdPods.known
+    ? daemonsOf(views, () => observeOsds(osdPods.value), namespace)
+    : { ...daemonsOf(views, () => observeOsds(views.osdPods), namespace), osdsUnread: osdPods.why }
   const recorded = recordedEvidence?.(cluster)
   const isSilent = decided?.snapshot.ceph.known === false
   return {

@@ -4,9 +4,11 @@ import { describe, expect, it } from 'vitest'
 import { hostnameOf } from '../../../shared/node-hostnames.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import type { CephDecided } from '../../ceph-drain/controller/decisions.ts'
+import type { FencedOsd } from '../domain/snapshot.ts'
 import { FencedOsds } from './osds.ts'
 
 const namespace = 'rook-ceph'
+const changedAt = Date.parse('2026-01-01T00:00:10Z')
 
 function deployment(id: number): Deployment {
   const labels = { app: 'rook-ceph-osd', 'ceph-osd-id': String(id), 'topology-location-host': `host-${id}` }
@@ -21,7 +23,8 @@ function deployment(id: number): Deployment {
 
 function pod(id: number, nodeName: string, isReady = true): Pod {
   const labels = { app: 'rook-ceph-osd', 'ceph-osd-id': String(id) }
-  const conditions = [{ type: 'Ready', status: isReady ? ('True' as const) : ('False' as const) }]
+  const lastTransitionTime = '2026-01-01T00:00:10Z'
+  const conditions = [{ type: 'Ready', status: isReady ? ('True' as const) : ('False' as const), lastTransitionTime }]
   return {
     apiVersion: 'v1',
     kind: 'Pod',
@@ -53,8 +56,8 @@ describe('where OSDs are', () => {
     const osds = new FencedOsds()
     const first = osds.observe(views(deployments, pods), namespace, undefined)
     expect(first).toEqual([
-      { id: 0, isReady: true, nodeName: known('node-a'), domain: undefined },
-      { id: 1, isReady: true, nodeName: known('node-b'), domain: undefined },
+      { id: 0, isReady: true, nodeName: known('node-a'), domain: undefined, changedMs: changedAt },
+      { id: 1, isReady: true, nodeName: known('node-b'), domain: undefined, changedMs: changedAt },
     ])
     expect(osds.observe(views([...deployments], [...pods]), namespace, undefined)).toBe(first)
   })
@@ -93,5 +96,32 @@ describe('where OSDs are', () => {
       (domain) => osds.observe(views(deployments, pods), namespace, decidedWith(domain))[0]?.domain,
     )
     expect(domainsSeen).toEqual(['x', 'x', 'y'])
+  })
+
+  describe('tells what its pods say', () => {
+    const going = ({ metadata, ...pod }: Pod): Pod => ({
+      ...pod,
+      metadata: { ...metadata, deletionTimestamp: '2026-01-01T00:00:30Z' },
+    })
+    const made = (creationTimestamp: string): Pod => {
+      const { metadata, spec } = pod(0, 'node-c')
+      return { apiVersion: 'v1', kind: 'Pod', metadata: { ...metadata, creationTimestamp }, spec }
+    }
+    const cases: Record<string, [readonly Pod[], Pick<FencedOsd, 'isLeaving' | 'changedMs'>]> = {
+      'since when it is ready': [[pod(0, 'node-a')], { changedMs: changedAt }],
+      'since when it is not': [[pod(0, 'node-a', false)], { changedMs: changedAt }],
+      'that it leaves, when its only pod is being deleted': [[going(pod(0, 'node-a'))], { isLeaving: true }],
+      'that it leaves, when it has no pod, though its Deployment still counts one': [[], { isLeaving: true }],
+      'when its new pod was made, which has no condition yet, beside the one that goes': [
+        [going(pod(0, 'node-a')), made('2026-01-01T00:00:25Z')],
+        { changedMs: changedAt + 15_000 },
+      ],
+      'nothing, where no time is on record': [[{ ...pod(0, 'node-a'), status: {} }], {}],
+    }
+    it.each(Object.entries(cases))('%s', (_, [seen, expected]) => {
+      const [place] = new FencedOsds().observe(views([deployment(0)], seen), namespace, undefined)
+      const { isLeaving, changedMs } = place ?? {}
+      expect({ isLeaving, changedMs }).toEqual(expected)
+    })
   })
 })

@@ -1,5 +1,7 @@
 import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { LastDecision } from '../../../ceph/reader/last-decisions.ts'
 import { pinnedHostname, soleNode } from '../../../shared/node-hostnames.ts'
@@ -111,11 +113,22 @@ function placesOf(
   const parsed = parseOsd(deployment, pods, { nodeOf: () => pinned })
   if (!('osd' in parsed)) return []
   const { id, isReady, nodeName } = parsed.osd
-  const domain = ceph.domains.get(id)
+  const seen = { id, isReady, domain: ceph.domains.get(id), ...changeOf(pods) }
   const nodes = isReady ? [] : nodesOf(pods)
   // While no pod of it is ready, an OSD that Ceph has up may still run wherever one of its pods is.
-  if (nodes.length > 1) return nodes.map((node) => ({ id, isReady, nodeName: known(node), domain }))
-  return [{ id, isReady, nodeName: nodeName.known ? nodeName : (ceph.nodes.get(id) ?? nodeName), domain }]
+  if (nodes.length > 1) return nodes.map((node) => ({ ...seen, nodeName: known(node) }))
+  return [{ ...seen, nodeName: nodeName.known ? nodeName : (ceph.nodes.get(id) ?? nodeName) }]
+}
+
+/** What its pods say of themselves, by the clocks of their nodes. */
+function changeOf(pods: readonly Pod[]): Pick<FencedOsd, 'isLeaving' | 'changedMs'> {
+  const staying = pods.filter(({ metadata }) => metadata.deletionTimestamp === undefined)
+  if (staying.length === 0) return { isLeaving: true }
+  const times = staying.flatMap((pod) => {
+    const since = conditionOf(pod, 'Ready')?.lastTransitionTime ?? pod.metadata.creationTimestamp
+    return parseRfc3339(since ?? '') ?? []
+  })
+  return times.length === 0 ? {} : { changedMs: Math.max(...times) }
 }
 
 function nodesOf(pods: readonly Pod[]): string[] {

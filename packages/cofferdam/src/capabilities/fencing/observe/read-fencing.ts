@@ -57,7 +57,7 @@ export async function readFencing(
       decisions: recordedDecisions({ storage, views, nodes: [...closings.list()] }),
       recordedEvidence: recordedEvidence({ nowMs: clock.now(), views, attendance }),
     },
-    ledger,
+    { ledger },
   )
   return { snapshot, decision: asWritten(snapshot, decideFencing(snapshot)), ...attendance }
 }

@@ -26,3 +26,12 @@ it('a pod that was not asked for in a long time begins anew', async () => {
   await clock.advance(60_000)
   expect(held.whyHeld('a')).toBeUndefined()
 })
+
+it('a pod that was refused is asked for again when the clock was turned back, or its update would wait until it has caught up', async () => {
+  const skew = { ms: 86_400_000 }
+  const clock = new VirtualClock()
+  const held = new HeldPods({ now: () => clock.now() + skew.ms, after: (ms, call) => clock.after(ms, call) })
+  held.note('a', 'no')
+  skew.ms = 0
+  expect(held.whyHeld('a')).toBeUndefined()
+})

@@ -1,11 +1,11 @@
-import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { type Clock, isWithin } from '@cofferdam/kubernetes/runtime/clock.ts'
 
 const firstWaitMs = 60_000
 const longestWaitMs = 10 * 60_000
 
 interface Refusal {
   readonly why: string
-  readonly untilMs: number
+  readonly sinceMs: number
   readonly waitMs: number
 }
 
@@ -25,15 +25,17 @@ export class HeldPods {
     const nowMs = this.#clock.now()
     const before = this.#refusals.get(uid)
     const waitMs = before === undefined ? firstWaitMs : Math.min(before.waitMs * 2, longestWaitMs)
-    for (const [other, { untilMs }] of this.#refusals) {
-      if (nowMs > untilMs + longestWaitMs) this.#refusals.delete(other)
+    for (const [other, { sinceMs, waitMs: forMs }] of this.#refusals) {
+      if (nowMs > sinceMs + forMs + longestWaitMs) this.#refusals.delete(other)
     }
-    this.#refusals.set(uid, { why, waitMs, untilMs: nowMs + waitMs })
+    this.#refusals.set(uid, { why, waitMs, sinceMs: nowMs })
   }
 
   /** Undefined when it may be asked for. */
   whyHeld(uid: string): string | undefined {
     const refusal = this.#refusals.get(uid)
-    return refusal !== undefined && this.#clock.now() < refusal.untilMs ? refusal.why : undefined
+    return refusal !== undefined && isWithin(this.#clock.now(), refusal.sinceMs, refusal.waitMs)
+      ? refusal.why
+      : undefined
   }
 }

@@ -1,0 +1,46 @@
+import type { NodeDisruption } from '@cofferdam/product/shared/kinds/node-disruption.ts'
+import { expect, it } from 'vitest'
+import { endCircles } from './end-circles.ts'
+import type { Stage } from './stage/open-stage.ts'
+
+interface Given {
+  readonly phase?: string
+  readonly reason?: string
+  readonly wantsReboot?: string
+  readonly isCordoned?: boolean
+}
+
+async function ended({ phase = 'Draining', reason, wantsReboot = 'node-3', isCordoned = true }: Given) {
+  const deleted: string[] = []
+  const blocker = {
+    object: 'replica/r',
+    reason: reason ?? 'NoPlaceForReplica',
+    wayOut: 'no node takes another copy: node-2 is cordoned, node-3 is cordoned.',
+  }
+  const request = { metadata: { name: 'request-0' }, status: { phase, blockedBy: [blocker] } }
+  const node = { metadata: { name: 'node-3' }, spec: isCordoned ? { unschedulable: true } : {} }
+  const of = (type: { readonly plural: string }) =>
+    new Map([['one', type.plural === 'nodes' ? node : (request as unknown as NodeDisruption)]])
+  const stage = {
+    views: { of },
+    kured: { isRebootRequired: (name: string) => name === wantsReboot },
+    api: { delete: async (_: unknown, { name }: { readonly name: string }) => void deleted.push(name) },
+  }
+  expect(await endCircles(stage as unknown as Stage)).toEqual(deleted)
+  return deleted
+}
+
+const cases: Record<string, [Given, readonly string[]]> = {
+  'a request whose copies lack the node that kured keeps closed is ended: neither would end by itself (seed 45)': [
+    {},
+    ['request-0'],
+  ],
+  'one that only waits holds nothing, and is left alone': [{ phase: 'Waiting' }, []],
+  'one that lacks something else is left alone, and blamed if it stays': [{ reason: 'BudgetExhausted' }, []],
+  'a node that somebody else closed is no circle': [{ wantsReboot: 'node-1' }, []],
+  'a node that is open takes copies': [{ isCordoned: false }, []],
+}
+
+it.each(Object.entries(cases))('%s', async (_, [given, expected]) => {
+  expect(await ended(given)).toEqual(expected)
+})
