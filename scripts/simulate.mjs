@@ -1,13 +1,33 @@
-// `npm run simulate`: plays whole clusters from seeds, and says where a promise was broken.
+// `npm run simulate`: plays whole clusters from seeds, and says where a promise was broken. It plays them with the release of Node.js that
+// the operator's image has, which is fetched once; with `--own-node`, or where that one cannot be had, with the one that runs this.
 import { spawnSync } from 'node:child_process'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { bundle } from './bundle.mjs'
 
+const outdir = 'dist/simulation'
 await bundle({
-  entryPoints: ['simulation/simulate.ts'],
-  outdir: 'dist/simulation',
+  entryPoints: ['simulation/simulate.ts', 'image/parts/node-release.ts', 'image/parts/platform.ts'],
+  entryNames: '[name]',
+  outdir,
   sourcemap: 'linked',
 })
-const { status } = spawnSync(process.execPath, ['dist/simulation/simulate.js', ...process.argv.slice(2)], {
-  stdio: 'inherit',
-})
+
+async function nodeOfImage() {
+  if (process.platform !== 'linux') throw new Error(`there is no image for ${process.platform}`)
+  const part = (name) => import(pathToFileURL(join(process.cwd(), outdir, `${name}.js`)).href)
+  const [{ fetchNode }, { architectureOf }] = await Promise.all([part('node-release'), part('platform')])
+  return join(await fetchNode(architectureOf(process.arch)), 'bin/node')
+}
+
+const args = process.argv.slice(2)
+const given = args.filter((arg) => arg !== '--own-node')
+const node =
+  given.length < args.length
+    ? process.execPath
+    : await nodeOfImage().catch((error) => {
+        console.error(`simulate: with Node.js ${process.versions.node}, which is slower: ${error.message}`)
+        return process.execPath
+      })
+const { status } = spawnSync(node, [join(outdir, 'simulate.js'), ...given], { stdio: 'inherit' })
 process.exit(status ?? 1)

@@ -11,7 +11,7 @@ export interface SimulateArguments {
   readonly json: string | undefined
 }
 
-export const help = `npm run simulate -- [--seeds N] [--first-seed K] [--short] [--processes P] [--trace] [--twice] [--no-shrink] [--json FILE]
+export const help = `npm run simulate -- [--seeds N] [--first-seed K] [--short] [--processes P] [--own-node] [--trace] [--twice] [--no-shrink] [--json FILE]
 
 Plays whole clusters in virtual time, one for each seed: what people do with them, what breaks, the way back to
 calm, and a day without a write. The last line counts; the exit code is 1 when a promise was broken.
@@ -20,6 +20,7 @@ calm, and a day without a write. The last line counts; the exit code is 1 when a
   --first-seed K   the first of them, 1 unless it says
   --short          small clusters, few deeds: many more of them in the same time; other stories than without it
   --processes P    how many at a time, as many as there are cores unless it says
+  --own-node       with the Node.js that runs npm, and not the one of the operator's image
   --trace          print what happened, line by line
   --twice          play each twice, and compare what happened
   --no-shrink      do not look for a shorter way to what is broken
