@@ -9,9 +9,9 @@ import { guardConfigurationName } from './domain/webhook-configuration.ts'
 export const evictionGuardTraces: readonly Trace[] = [
   trace({
     type: validatingWebhookConfigurations,
+    place: { name: guardConfigurationName },
     keys: [],
-    removal: ({ metadata }) =>
-      metadata.name === guardConfigurationName ? { verb: 'delete', says: 'the eviction guard' } : undefined,
+    removal: () => ({ verb: 'delete', says: 'the eviction guard' }),
   }),
   trace({
     type: namespaces,
@@ -25,10 +25,8 @@ export const evictionGuardTraces: readonly Trace[] = [
   }),
   trace({
     type: secrets,
+    place: guardSecret,
     keys: [],
-    removal: ({ metadata: { namespace, name } }) =>
-      namespace === guardSecret.namespace && name === guardSecret.name
-        ? { verb: 'delete', says: 'certificates of the eviction guard' }
-        : undefined,
+    removal: () => ({ verb: 'delete', says: 'certificates of the eviction guard' }),
   }),
 ]

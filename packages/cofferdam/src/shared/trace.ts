@@ -8,11 +8,16 @@ import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
  */
 export interface Trace<T extends KubeObject = KubeObject> {
   readonly type: ResourceType<T>
+  /** Where such objects can be; absent: anywhere. Secrets and ConfigMaps of others are not read. */
+  readonly place?: TracePlace
   /** Labels, annotations and finalizers of Cofferdam's own that it takes off, or that go with the object. */
   readonly keys: readonly string[]
   /** Undefined: nothing of Cofferdam's is on it. Only what carries a mark of Cofferdam's is ever changed. */
   removal(object: T, around: TraceSurroundings): Removal | undefined
 }
+
+/** `ceph`: the namespaces of all Ceph clusters. */
+export type TracePlace = 'ceph' | { readonly namespace?: string; readonly name?: string }
 
 export interface TraceSurroundings {
   /** Namespaces of Ceph clusters whose budgets Rook manages: budgets stay there, without the mark. */

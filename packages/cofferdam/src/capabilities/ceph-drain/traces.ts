@@ -24,6 +24,7 @@ export const cephDrainTraces: readonly Trace[] = [
   }),
   trace({
     type: configMaps,
+    place: 'ceph',
     keys: [...Object.values(recordNotes), ...ownStateKeys],
     removal(map, { rooksNamespaces }) {
       const { name, namespace = '', annotations: present = {} } = map.metadata

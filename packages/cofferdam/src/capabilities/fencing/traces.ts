@@ -20,7 +20,42 @@ import { marksOf } from './domain/parse-machine.ts'
 
 type Gate = Parameters<typeof buildGatePatch>
 
+const machines = [openshiftMachines, clusterApiMachines, older(clusterApiMachines)]
+const healthChecks = [openshiftHealthChecks, clusterApiHealthChecks, older(clusterApiHealthChecks)]
+
+/** What keeps remediation from a machine or a node while it is there. */
+export const gateTraces: readonly Trace[] = [
+  trace({
+    type: leases,
+    place: { namespace: medik8sLeaseNamespace },
+    keys: [],
+    removal: ({ spec }) =>
+      spec?.holderIdentity === leaseHolder ? { verb: 'delete', says: 'Lease of a node' } : undefined,
+  }),
+  ...machines.map((type) =>
+    trace({
+      type,
+      keys: [marks.setByUs],
+      removal: (machine) => gate('the mark that skips remediation', { kind: 'unskip-machine' }, machine),
+    }),
+  ),
+  ...machines.map((type) =>
+    trace({
+      type,
+      keys: [hookOwner],
+      removal: (machine) => gate('pre-terminate hook', { kind: 'unhook-machine' }, machine),
+    }),
+  ),
+  ...healthChecks.map(checkTrace),
+  trace({
+    type: nodeHealthChecks,
+    keys: [],
+    removal: (check) => gate('the pause of Cofferdam', { kind: 'resume', remediatorKind: 'medik8s-nhc' }, check),
+  }),
+]
+
 export const fencingTraces: readonly Trace[] = [
+  ...gateTraces,
   trace({
     type: machineDisruptionBudgets,
     keys: [marks.clusterUid, marks.fences, marks.evidence],
@@ -29,53 +64,26 @@ export const fencingTraces: readonly Trace[] = [
         ? undefined
         : { verb: 'delete', says: 'budget of machines' },
   }),
-  trace({
-    type: leases,
-    keys: [],
-    removal: ({ metadata, spec }) =>
-      metadata.namespace === medik8sLeaseNamespace && spec?.holderIdentity === leaseHolder
-        ? { verb: 'delete', says: 'Lease of a node' }
-        : undefined,
-  }),
-  ...[openshiftMachines, clusterApiMachines, older(clusterApiMachines)].flatMap(machineTraces),
-  ...[openshiftHealthChecks, clusterApiHealthChecks, older(clusterApiHealthChecks)].map(checkTrace),
-  trace({
-    type: nodeHealthChecks,
-    keys: [],
-    removal: (check) => gate('the pause of Cofferdam', { kind: 'resume', remediatorKind: 'medik8s-nhc' }, check),
-  }),
+  ...machines.map(labelTrace),
 ]
 
 function older<T extends KubeObject>(type: ResourceType<T>): ResourceType<T> {
   return { ...type, version: olderClusterApiVersion }
 }
 
-/** One for each patch: each rests on what the one before has left. */
-function machineTraces(type: ResourceType<Machine>): Trace[] {
-  return [
-    trace({
-      type,
-      keys: [marks.setByUs],
-      removal: (machine) => gate('the mark that skips remediation', { kind: 'unskip-machine' }, machine),
-    }),
-    trace({
-      type,
-      keys: [hookOwner],
-      removal: (machine) => gate('pre-terminate hook', { kind: 'unhook-machine' }, machine),
-    }),
-    trace({
-      type,
-      keys: [marks.labels],
-      removal(machine) {
-        const text = machine.metadata.annotations?.[marks.labels]
-        if (text === undefined) return undefined
-        const labels = Object.fromEntries(marksOf(text).map((key) => [key, null]))
-        return mergePatch(machine, 'labels for the budget of machines', {
-          metadata: { labels, annotations: { [marks.labels]: null } },
-        })
-      },
-    }),
-  ]
+function labelTrace(type: ResourceType<Machine>): Trace {
+  return trace({
+    type,
+    keys: [marks.labels],
+    removal(machine) {
+      const text = machine.metadata.annotations?.[marks.labels]
+      if (text === undefined) return undefined
+      const labels = Object.fromEntries(marksOf(text).map((key) => [key, null]))
+      return mergePatch(machine, 'labels for the budget of machines', {
+        metadata: { labels, annotations: { [marks.labels]: null } },
+      })
+    },
+  })
 }
 
 function checkTrace(type: ResourceType<MachineHealthCheck>): Trace {

@@ -20,6 +20,7 @@ const osdKeys = [updateStartedAnnotation, appliedAnnotation]
 export const osdUpdateTraces: readonly Trace[] = [
   trace({
     type: configMaps,
+    place: 'ceph',
     keys: prepareKeys,
     removal(map) {
       const { name } = map.metadata
@@ -29,9 +30,10 @@ export const osdUpdateTraces: readonly Trace[] = [
       return mergePatch(map, `key ${passKey}`, { data: { [passKey]: null } })
     },
   }),
-  trace({ type: jobs, keys: prepareKeys, removal: (job) => prepared(job, 'prepare Job') }),
+  trace({ type: jobs, place: 'ceph', keys: prepareKeys, removal: (job) => prepared(job, 'prepare Job') }),
   trace({
     type: deployments,
+    place: 'ceph',
     keys: osdKeys,
     removal(osd) {
       const isPaced = paceHoldOf(osd) === 'ours'
