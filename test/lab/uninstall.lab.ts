@@ -1,26 +1,43 @@
+import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { operatorAccount } from '@cofferdam/product/deploy/operator-manifests.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { watchHandOver } from '../../scenarios/testing/hand-over-oracle.ts'
 import { runHelm } from './control-plane/run-helm.ts'
+import { unpackImage } from './image/unpack-image.ts'
 import { type Lab, openLab } from './lab.ts'
 import { findHelm } from './parts/find-helm.ts'
 import type { ProgramEnd } from './processes/run-program.ts'
 import { startRookDisruption } from './rook/start-rook-disruption.ts'
 
+const { version } = JSON.parse(readFileSync('package.json', 'utf8')) as { readonly version: string }
 const release = ['cofferdam', '--namespace', operatorAccount.namespace]
 const chart = 'deploy/helm/cofferdam'
 /** What a stranger types, with the seconds that each took. */
 const commands: { readonly line: string; readonly seconds: number }[] = []
 
+let folder: string
 let lab: Lab
 let helm: string
 beforeAll(async () => {
   helm = (await findHelm((line) => console.error(line))).helm
-  lab = await openLab('uninstall')
+  folder = await mkdtemp(join(tmpdir(), 'lab-uninstall-'))
+  const began = performance.now()
+  await promisify(execFile)(process.execPath, ['scripts/image.mjs', '--out', join(folder, 'oci')])
+  commands.push({ line: 'npm run image', seconds: (performance.now() - began) / 1_000 })
+  const image = await unpackImage(join(folder, 'oci'), `${version}-ceph`, join(folder, 'root'))
+  lab = await openLab('uninstall', { operatorProgram: image.command() })
   await startRookDisruption(lab)
+}, 300_000)
+afterAll(async () => {
+  await lab?.close()
+  await rm(folder, { recursive: true, force: true })
 })
-afterAll(() => lab?.close())
 
 async function counted(line: string, running: Promise<ProgramEnd>): Promise<ProgramEnd> {
   const began = performance.now()
@@ -29,7 +46,7 @@ async function counted(line: string, running: Promise<ProgramEnd>): Promise<Prog
     end = ended
   })
   await lab.until(line, () => end !== undefined, 240)
-  commands.push({ line, seconds: Math.round((performance.now() - began) / 100) / 10 })
+  commands.push({ line, seconds: (performance.now() - began) / 1_000 })
   const { code, stdout, stderr } = end as ProgramEnd
   if (code !== 0) throw new Error(`${line}: exit code ${code}: ${stderr || stdout}`)
   return end as ProgramEnd
@@ -66,7 +83,7 @@ async function everything(): Promise<Record<string, unknown>> {
   )
 }
 
-it('a stranger installs the chart beside Rook, adopts, drains and uninstalls: nothing is left, and Rook protects every OSD all the time', async () => {
+it('a stranger builds the image, installs the chart beside Rook, adopts, drains and uninstalls: nothing is left, and no OSD was without a budget', async () => {
   const before = await everything()
   const values = ['--set', 'ceph.clusters={rook-ceph/rook-ceph}']
   const cluster = 'cephcluster/rook-ceph/rook-ceph'
@@ -100,8 +117,6 @@ it('a stranger installs the chart beside Rook, adopts, drains and uninstalls: no
   expect(await lab.nooutBuckets()).toEqual([])
   expect(await everything()).toEqual(before)
 
-  lab.chapter('Rook goes on alone')
-  expect((await lab.drain('node-b').ended).code).toBe(0)
   expect(lab.oracle.violations).toEqual([])
   const total = commands.reduce((sum, { seconds }) => sum + seconds, 0)
   console.log(

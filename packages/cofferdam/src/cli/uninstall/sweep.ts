@@ -3,6 +3,7 @@ import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { type Clock, sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Removal, Trace, TraceSurroundings } from '../../shared/trace.ts'
 
 /** Something of Cofferdam's that was taken off an object, or would be. */
@@ -32,29 +33,41 @@ export async function findTraces(ports: SweepPorts, traces: readonly Trace[], no
   return found
 }
 
-const mostPasses = 10
+const againAfterMs = 500
+
+export interface Swept {
+  readonly removed: readonly Removed[]
+  /** What was still there when the time was used up. */
+  readonly left: readonly Removed[]
+}
 
 /**
- * Takes everything off, pass by pass, until a pass finds nothing: what another client has changed in between is read again.
+ * Takes everything off, pass by pass, until a pass finds nothing: what another client has changed in between is read again, and what
+ * the API server deletes by and by, as kinds with all their objects, is waited for.
  *
  * Guarantees: decided from what is there alone, so after whatever has interrupted it the next one finishes.
  */
-export async function sweepTraces(ports: SweepPorts, traces: readonly Trace[]): Promise<readonly Removed[]> {
+export async function sweepTraces(
+  ports: SweepPorts & { readonly clock: Clock; readonly deadlineMs: number },
+  traces: readonly Trace[],
+): Promise<Swept> {
+  const { clock, deadlineMs, signal, around } = ports
   const removed: Removed[] = []
-  for (let pass = 0; pass < mostPasses; pass += 1) {
-    const before = removed.length
-    let isMissed = false
+  for (;;) {
+    const found: { readonly is: Removed; readonly isDone: boolean }[] = []
     for (const trace of traces) {
       for (const object of await objectsOf(ports, trace, [])) {
-        const removal = trace.removal(object, ports.around)
+        const removal = trace.removal(object, around)
         if (removal === undefined) continue
-        if (await isPerformed(ports, { trace, object, removal })) removed.push(removedOf(trace, object, removal))
-        else isMissed = true
+        const isDone = await isPerformed(ports, { trace, object, removal })
+        found.push({ is: removedOf(trace, object, removal), isDone })
       }
     }
-    if (removed.length === before && !isMissed) return removed
+    if (found.length === 0) return { removed, left: [] }
+    removed.push(...found.filter(({ isDone }) => isDone).map(({ is }) => is))
+    if (clock.now() >= deadlineMs || signal.aborted) return { removed, left: found.map(({ is }) => is) }
+    if (found.some(({ isDone }) => !isDone)) await sleep(clock, againAfterMs, signal)
   }
-  throw new Error(`after ${mostPasses} passes there is still something of Cofferdam: another client writes it again`)
 }
 
 /** Whether it was written; false: the object has changed since it was read. */

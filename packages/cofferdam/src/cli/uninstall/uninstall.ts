@@ -18,7 +18,7 @@ import type { Terminal } from '../terminal.ts'
 import { endRequests } from './end-requests.ts'
 import { definitionTraces, policyOfAdministrators, policyTraces } from './installed-objects.ts'
 import { stopOperator } from './stop-operator.ts'
-import { type Removed, type SweepPorts, sweepTraces } from './sweep.ts'
+import { type Removed, type Swept, sweepTraces } from './sweep.ts'
 import { observeUninstall, type UninstallQuestion } from './uninstall-observe.ts'
 import { isBlocked, type UninstallOutcome, type UninstallResult } from './uninstall-result.ts'
 import { renderUninstall } from './uninstall-text.ts'
@@ -148,7 +148,11 @@ async function perform(question: UninstallQuestion, snapshot: UninstallSnapshot,
   if (running !== undefined) return notDone(`${running} still runs; stop it.`, released)
   // What was handed back is Rook's now, whatever was there before.
   const { sweep } = await observeUninstall(question)
-  const removed = await sweepAll(sweep, question.traces)
+  const { removed, left } = await sweepAll({ ...sweep, clock, deadlineMs: deadlineMs() }, question.traces)
+  if (left.length > 0) {
+    const names = left.slice(0, 3).map(({ object, what }) => `${object} (${what})`)
+    return { ...notDone(`${left.length} things are still there: ${names.join(', ')}.`, released), removed }
+  }
   const hasGap = released.some(({ outcome }) => outcome === 'unprotected')
   return {
     outcome: hasGap ? 'unprotected' : 'done',
@@ -161,15 +165,22 @@ async function perform(question: UninstallQuestion, snapshot: UninstallSnapshot,
 }
 
 /** Policies first, since they refuse what follows; kinds last, since their objects go with them. */
-async function sweepAll(ports: SweepPorts, traces: readonly Trace[]): Promise<Removed[]> {
+async function sweepAll(ports: Parameters<typeof sweepTraces>[0], traces: readonly Trace[]): Promise<Swept> {
   const { api, signal } = ports
-  const policies = await sweepTraces(ports, policyTraces)
-  const marks = await sweepTraces(ports, [...traces, policyOfAdministrators])
-  const others = await ifAllowed('', [], () => api.list(machineDisruptionBudgets, { signal }))
-  const isUsed = (others?.items ?? []).length > 0
-  const kept = `${machineDisruptionBudgets.plural}.${machineDisruptionBudgets.group}`
-  const kinds = definitionTraces.filter(({ place }) => !(isUsed && typeof place === 'object' && place.name === kept))
-  return [...policies, ...marks, ...(await sweepTraces(ports, kinds))]
+  const removed: Removed[] = []
+  const kinds = async () => {
+    const others = await ifAllowed('', [], () => api.list(machineDisruptionBudgets, { signal }))
+    const used = (others?.items ?? []).length > 0 ? machineDisruptionBudgets : undefined
+    return definitionTraces.filter(
+      ({ place }) => !(used && typeof place === 'object' && place.name === `${used.plural}.${used.group}`),
+    )
+  }
+  for (const part of [async () => policyTraces, async () => [...traces, policyOfAdministrators], kinds]) {
+    const swept = await sweepTraces(ports, await part())
+    removed.push(...swept.removed)
+    if (swept.left.length > 0) return { removed, left: swept.left }
+  }
+  return { removed, left: [] }
 }
 
 function releasesOf({ ceph, longhorn, wants }: UninstallSnapshot, ports: HandOverPorts): HandOver[] {
