@@ -1,4 +1,6 @@
+import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import { openshiftMachines } from '@cofferdam/kubernetes/api/kinds/machines.ts'
+import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { createAdoptCommand } from '@cofferdam/product/cli/adopt/hand-over-command.ts'
@@ -8,19 +10,21 @@ import { createLockCommand } from '@cofferdam/product/cli/lock/lock.ts'
 import { createUninstallCommand } from '@cofferdam/product/cli/uninstall/uninstall.ts'
 import type { UninstallResult } from '@cofferdam/product/cli/uninstall/uninstall-result.ts'
 import { dyingAfter } from '@cofferdam/product/operator/testing/dying-after.ts'
-import { afterEach, beforeEach, expect, it } from 'vitest'
+import { afterEach, expect, it } from 'vitest'
 import { watchHandOver } from './testing/hand-over-oracle.ts'
 import { openWholeLife, type WholeLife } from './testing/whole-life.ts'
 
 let life: WholeLife
 let before: Record<string, unknown>
-beforeEach(async () => {
-  life = await openWholeLife()
-  before = await life.store()
-})
 afterEach(() => life?.close())
 
+async function open(how: Parameters<typeof openWholeLife>[0] = {}): Promise<void> {
+  life = await openWholeLife(how)
+  before = await life.store()
+}
+
 async function adoptEverything(): Promise<void> {
+  await open()
   await life.install()
   for (const words of [['cephcluster/rook-ceph/rook-ceph'], ['longhorn/longhorn-system', '--mode', 'hold']]) {
     expect(await life.run(createAdoptCommand, ['adopt', ...words])).toMatchObject({ code: 0 })
@@ -122,3 +126,32 @@ it('killed after every third of its writes and repeated, it ends the same: a run
   expect(runs).toBeGreaterThan(10)
   await expectNothingLeft()
 })
+
+it('without a Rook the budgets go only when the user says so: OSDs would have none, and no operator would say it', async () => {
+  await open({ isAlone: true })
+  await life.install()
+  await changeCluster({ spec: { cephVersion: { image: 'quay.io/ceph/ceph:v19.2.4' } } })
+  await life.seconds(60)
+  const updating = await uninstall(['--yes', '--without-successor'])
+  expect(updating).toMatchObject({ code: 3 })
+  expect(updating.checks.map(({ says }) => says).join('\n')).toMatch(
+    /storage\/rook-ceph\/rook-ceph is held by .*update/,
+  )
+  await life.seconds(900)
+  const refused = await uninstall(['--yes', '--even-now'])
+  expect(refused).toMatchObject({ code: 3 })
+  expect(refused.checks.filter(({ state }) => state === 'blocked')).toMatchObject([{ what: 'rook' }])
+  const end = await uninstall(['--yes', '--without-successor'])
+  expect(end).toMatchObject({ code: 0, outcome: 'done', released: [{ to: 'no operator' }] })
+  expect(whatsOf(end)).toEqual(expect.arrayContaining(['result of a prepare Job', 'record of osd-update']))
+  expect(end.notes.join()).toContain('managePodBudgets is false')
+  await life.deleteManifests()
+  // The image and the switch of Rook are what the user has changed.
+  expect(marksIn(await life.store())).toEqual(marksIn(before))
+})
+
+const changeCluster = (body: JsonObject) =>
+  life.api.patch(cephClusters, { namespace: 'rook-ceph', name: 'rook-ceph' }, { type: 'merge', body })
+
+const marksIn = (store: Record<string, unknown>) =>
+  Object.fromEntries(Object.entries(store).map(([key, object]) => [key, { ...(object as object), spec: undefined }]))

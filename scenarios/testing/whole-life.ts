@@ -29,7 +29,6 @@ import { startCeph } from '@cofferdam/simulator/cluster-file/start-ceph.ts'
 import { startLonghorn } from '@cofferdam/simulator/cluster-file/start-longhorn.ts'
 import { startMachines } from '@cofferdam/simulator/cluster-file/start-machines.ts'
 import { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
-import { rookOperatorDeployment } from '@cofferdam/simulator/world/ceph/rook/budget-controller.ts'
 import { startWorld } from '@cofferdam/simulator/world/start-world.ts'
 import { load } from 'js-yaml'
 import { createGuardService } from './guard-service.ts'
@@ -66,7 +65,8 @@ type CreateCommand = (ports: {
 
 const clusterFile = new URL('../../examples/clusters/default.yaml', import.meta.url)
 
-export async function openWholeLife(): Promise<WholeLife> {
+/** Without Rook, OSD Deployments are Cofferdam's own, and new disks become OSDs. */
+export async function openWholeLife({ isAlone = false } = {}): Promise<WholeLife> {
   const clock = new VirtualClock()
   const random = seededRandom(7)
   const guard = createGuardService()
@@ -74,7 +74,7 @@ export async function openWholeLife(): Promise<WholeLife> {
   server.start()
   const api = server.as(clusterAdmin)
   const file = load(readFileSync(clusterFile, 'utf8')) as JsonObject
-  const beside = { ...file, ceph: { ...(file['ceph'] as JsonObject), rook: true } }
+  const beside = { ...file, ceph: { ...(file['ceph'] as JsonObject), rook: !isAlone } }
   const description = parseClusterFile(JSON.stringify(beside), 'default.yaml')
   const described = description.ceph as CephClusterDescription
   const shared = { api, clock, random }
@@ -91,13 +91,6 @@ export async function openWholeLife(): Promise<WholeLife> {
     description.machines &&
     (await startMachines(description.machines, description.ceph, { ...shared, world, leaseAccess }))
   const kured = await installKured({ ...shared, views: world.views, kubelet: world.kubelet })
-  const rook = rookOperatorDeployment(described.namespace)
-  if (
-    (await api.list(deployments, { namespace: described.namespace })).items.every(
-      ({ metadata }) => metadata.name !== rook.metadata.name,
-    )
-  )
-    await api.create(deployments, rook)
   const installed: KubeObject[] = []
   let operator: Operator | undefined
 
@@ -149,7 +142,7 @@ export async function openWholeLife(): Promise<WholeLife> {
         controllers: controllerNames,
         dryRun: false,
         lease: { ...operatorAccount, identity: 'pod-1' },
-        trust: { ...trustsAlone([described]), own: [] },
+        trust: isAlone ? trustsAlone([described], described.rookImage) : { ...trustsAlone([described]), own: [] },
         ceph: ceph.commandsOf,
         guard: { ...guardAt({ port: 9443 }), listen: guard.listenFor(() => operator === undefined) },
       })

@@ -17,7 +17,7 @@ const calm: UninstallSnapshot = {
   wants: { isEvenNow: false, isWithoutSuccessor: false },
 }
 const ceph: ManagedCeph = { namespace: 'rook-ceph', name: 'rook-ceph', rookRuns: true, openDomains: [], noout: [] }
-const request = { name: 'worker-a1-x', node: 'worker-a1', phase: 'Drained' }
+const request = { id: 'uid', name: 'worker-a1-x', node: 'worker-a1', phase: 'Drained' }
 const hold = { key: 'storage/rook-ceph/rook-ceph', holder: 'osd-update of rook-ceph/rook-ceph', requestId: 'update' }
 
 const blockedOf = (snapshot: UninstallSnapshot) =>
@@ -39,7 +39,7 @@ describe('what keeps Cofferdam from being removed', () => {
     ],
     'a failure domain that is away: nothing would hold the others back': [
       { ceph: [{ ...ceph, openDomains: ['a'] }] },
-      /rook-ceph: a is away/,
+      /rook-ceph: failure domain a is away/,
     ],
     'noout that Cofferdam has set: Ceph would never replace what fails there': [
       { ceph: [{ ...ceph, noout: ['a'] }] },
@@ -67,8 +67,7 @@ describe('what keeps Cofferdam from being removed', () => {
   })
 
   it('a hold of a request is named once, with its request', () => {
-    const holder = `nodedisruption/${request.name}`
-    const holds = known([{ key: 'node/worker-a1', holder, requestId: 'uid' }])
+    const holds = known([{ key: 'node/worker-a1', holder: 'pod-1', requestId: 'uid' }])
     expect(blockedOf({ ...calm, requests: [request], holds })).toHaveLength(1)
   })
 

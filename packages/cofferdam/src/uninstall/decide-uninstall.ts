@@ -82,11 +82,11 @@ function holdChecks(snapshot: UninstallSnapshot): HandOverCheck[] {
   const { holds, requests } = snapshot
   const middle = inTheMiddle(snapshot)
   if (!holds.known) return [middle('ledger', holds.why, { wayOut: `see cofferdam status; ${evenNow}` })]
-  const named = new Set(requests.map(({ name }) => `nodedisruption/${name}`))
+  const named = new Set(requests.map(({ id }) => id))
   return holds.value
-    .filter(({ holder }) => !named.has(holder))
+    .filter(({ requestId }) => !named.has(requestId))
     .map(({ key, holder }) =>
-      middle('ledger', `${key} is held by ${holder}`, { wayOut: `let it end (cofferdam get locks); ${evenNow}` }),
+      middle('ledger', `${key} is held by ${holder}`, { wayOut: `let it end, see cofferdam get locks; ${evenNow}` }),
     )
 }
 
@@ -98,7 +98,9 @@ function cephChecks(
   const middle = inTheMiddle(snapshot)
   const wayOut = `uncordon its nodes and wait until all placement groups are clean; ${evenNow}`
   return [
-    ...(openDomains.length === 0 ? [] : [middle('drain', `${object}: ${openDomains.join(', ')} is away`, { wayOut })]),
+    ...(openDomains.length === 0
+      ? []
+      : [middle('drain', `${object}: failure domain ${openDomains.join(', ')} is away`, { wayOut })]),
     ...(noout.length === 0
       ? []
       : [middle('noout', `${object}: Cofferdam has set noout on ${noout.join(', ')}`, { wayOut })]),

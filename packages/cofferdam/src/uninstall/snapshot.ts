@@ -49,6 +49,8 @@ export interface ManagedLonghorn {
 }
 
 export interface StandingRequest {
+  /** Its uid, by which the ledger knows it. */
+  readonly id: string
   readonly name: string
   readonly node: string
   readonly phase: string

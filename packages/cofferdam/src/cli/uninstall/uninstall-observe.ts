@@ -12,6 +12,7 @@ import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { isManagedByUs } from '../../capabilities/ceph-drain/domain/budget-mark.ts'
 import { ownPartOf, parseDrainState, stateMapName } from '../../capabilities/ceph-drain/domain/state-map.ts'
+import { isOver } from '../../capabilities/drain-lock/apply/record.ts'
 import { summarizeLocks } from '../../capabilities/drain-lock/view/summarize-locks.ts'
 import { gateTraces } from '../../capabilities/fencing/traces.ts'
 import { hasOwnLabel } from '../../capabilities/longhorn-drain/domain/budget-object.ts'
@@ -23,6 +24,7 @@ import { observeOperator } from '../../observe/observe-operator.ts'
 import { decideOwnership, hasRooksBudgets } from '../../safety/ceph-ownership.ts'
 import { doesRookRun } from '../../shared/ceph-trust/rook-runs.ts'
 import { disruptionPolicies } from '../../shared/kinds/disruption-policy.ts'
+import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
 import { known } from '../../shared/observed.ts'
 import type { Trace } from '../../shared/trace.ts'
 import type { ManagedCeph, ManagedLonghorn, UninstallSnapshot, UninstallWish } from '../../uninstall/snapshot.ts'
@@ -50,12 +52,13 @@ export async function observeUninstall(question: UninstallQuestion): Promise<Obs
   const notSeen: string[] = []
   const list = async <T extends KubeObject>(type: ResourceType<T>) =>
     (await ifAllowed(`${type.plural}.${type.group}`, notSeen, () => api.list(type, { signal })))?.items ?? []
-  const [operator, budgets, clusters, machineBudgets, policies] = await Promise.all([
+  const [operator, budgets, clusters, machineBudgets, policies, requests] = await Promise.all([
     observeOperator({ api, leaseNamespace, now: timestamp(clock), signal }, notSeen),
     list(podDisruptionBudgets),
     list(cephClusters),
     list(machineDisruptionBudgets),
     list(disruptionPolicies),
+    list(nodeDisruptions),
   ])
   // Rights on its kinds are asked with the traces; a cluster without a ledger holds nothing.
   const holds = await observeHolds(question, budgets, [])
@@ -75,7 +78,14 @@ export async function observeUninstall(question: UninstallQuestion): Promise<Obs
     isOperatorRunning: operator.isRunning,
     ceph,
     longhorn: await observeLonghorn(question, budgets, notSeen),
-    requests: holds.disruptions.map(({ request, node, phase }) => ({ name: request, node, phase })),
+    requests: requests
+      .map(({ metadata, spec, status }) => ({
+        id: metadata.uid ?? '',
+        name: metadata.name,
+        node: spec.nodeName,
+        phase: status?.phase ?? 'Pending',
+      }))
+      .filter(({ phase }) => !isOver(phase)),
     holds: holds.ledger.known ? known(holds.ledger.value.entries) : holds.ledger,
     locks: summarizeLocks(holds, new Map()).flatMap(({ key, state, holder, until = '' }) =>
       state === 'AppLock' ? [{ budget: key.replace(/^pdb\//, ''), holder, until }] : [],

@@ -14,6 +14,7 @@ const colours = { ok: 'green', warning: 'yellow', blocked: 'red' } as const
 export function renderUninstall(result: UninstallResult, paint: Paint, isWide: boolean): string {
   const { outcome, says, checks, losses, released, removed, notes, next } = result
   const [colour, word] = words[outcome]
+  const labelled = (text: string) => `  ${outcome === 'planned' ? 'removes ' : 'removed '}  ${text}`
   return [
     `${paint('bold', 'cofferdam')}  ${paint(colour, word)}: ${says}`,
     '',
@@ -22,18 +23,19 @@ export function renderUninstall(result: UninstallResult, paint: Paint, isWide: b
         `  ${what.padEnd(10)}${paint(colours[state], state)}: ${detail}${wayOut === undefined ? '' : ` (${wayOut})`}`,
     ),
     ...losses.map((loss) => `  lost      ${loss}`),
-    ...released.map(({ object, says: how, protection }) => {
+    ...released.map(({ object, to, protection }) => {
       const gaps = protection === undefined ? '' : `; ${protection.moments.length} moments without protection`
-      return `  released  ${object}: ${how}${gaps}`
+      return `  released  ${object} to ${to}${gaps}`
     }),
-    ...(isWide ? removed.map(removedLine) : summaryOf(removed)),
+    // What keeps everything as it is comes first; the list is long.
+    ...(outcome === 'blocked' ? [] : (isWide ? removed.map(removedText) : summaryOf(removed)).map(labelled)),
     ...notes.map((note) => `  note      ${note}`),
     ...(next === undefined ? [] : [`  next      ${next}`]),
   ].join('\n')
 }
 
-function removedLine({ object, what }: Removed): string {
-  return `  removed   ${object}: ${what}`
+function removedText({ object, what }: Removed): string {
+  return `${object}: ${what}`
 }
 
 /** One line for each thing, with how many objects had it; cordons are named, since pods are placed on those nodes again. */
@@ -43,7 +45,7 @@ function summaryOf(removed: readonly Removed[]): string[] {
   return [...byWhat].map(([what, objects]) => {
     const names = objects.slice(0, mostNamed).join(', ')
     const more = objects.length > mostNamed ? ` and ${objects.length - mostNamed} more` : ''
-    return `  removed   ${what}: ${names}${more}`
+    return `${what}: ${names}${more}`
   })
 }
 
