@@ -130,8 +130,13 @@ it('killed after every third of its writes and repeated, it ends the same: a run
 it('without a Rook the budgets go only when the user says so: OSDs would have none, and no operator would say it', async () => {
   await open({ isAlone: true })
   await life.install()
-  await changeCluster({ spec: { cephVersion: { image: 'quay.io/ceph/ceph:v19.2.4' } } })
-  await life.seconds(60)
+  // No operator updates the mons here.
+  const wish = { 'cofferdam.io/update-mons-first': 'false' }
+  await changeCluster({
+    metadata: { annotations: wish },
+    spec: { cephVersion: { image: 'quay.io/ceph/ceph:v19.2.4' } },
+  })
+  await life.seconds(30)
   const updating = await uninstall(['--yes', '--without-successor'])
   expect(updating).toMatchObject({ code: 3 })
   expect(updating.checks.map(({ says }) => says).join('\n')).toMatch(
@@ -146,6 +151,8 @@ it('without a Rook the budgets go only when the user says so: OSDs would have no
   expect(whatsOf(end)).toEqual(expect.arrayContaining(['result of a prepare Job', 'record of osd-update']))
   expect(end.notes.join()).toContain('managePodBudgets is false')
   await life.deleteManifests()
+  expect(await life.store()).toMatchObject({ 'ceph.rook.io/cephclusters rook-ceph/rook-ceph': { annotations: wish } })
+  await changeCluster({ metadata: { annotations: { 'cofferdam.io/update-mons-first': null } } })
   // The image and the switch of Rook are what the user has changed.
   expect(marksIn(await life.store())).toEqual(marksIn(before))
 })

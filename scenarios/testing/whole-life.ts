@@ -220,7 +220,9 @@ function comparable(objects: ReadonlyMap<string, KubeObject>): Record<string, un
   return Object.fromEntries(
     kept.map(([key, object]) => {
       const { metadata, spec, data, value, status, webhooks } = object as KubeObject & Record<string, unknown>
-      const { labels = {}, annotations = {}, finalizers = [], ownerReferences = [] } = metadata
+      const { labels = {}, finalizers = [], ownerReferences = [] } = metadata
+      // Kubernetes counts the versions of a pod template there.
+      const { 'deployment.kubernetes.io/revision': _, ...annotations } = metadata.annotations ?? {}
       const { conditions = [] } = (status ?? {}) as { readonly conditions?: readonly { readonly type: string }[] }
       const types = key.startsWith('nodes ') ? { conditions: conditions.map(({ type }) => type).sort() } : {}
       const owners = ownerReferences.map(({ kind, name }) => `${kind}/${name}`)
