@@ -1,6 +1,7 @@
 import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import { openshiftMachines } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { createAdoptCommand } from '@cofferdam/product/cli/adopt/hand-over-command.ts'
@@ -59,6 +60,29 @@ async function expectNothingLeft(): Promise<void> {
   expect(await life.store()).toEqual(before)
 }
 
+/** Binds the rights that the command itself says it needs. */
+async function grantUninstall(user: string): Promise<() => Promise<void>> {
+  const { out } = await life.run(createUninstallCommand, ['uninstall', '--print-role', '-o', 'json'])
+  const role = JSON.parse(out) as KubeObject
+  const { name } = role.metadata
+  const rbac = 'rbac.authorization.k8s.io'
+  const cluster = { group: rbac, version: 'v1', namespaced: false }
+  const roles = { ...cluster, plural: 'clusterroles', kind: 'ClusterRole' }
+  const bindings = { ...cluster, plural: 'clusterrolebindings', kind: 'ClusterRoleBinding' }
+  await life.api.create(roles, role)
+  await life.api.create(bindings, {
+    apiVersion: `${rbac}/v1`,
+    kind: 'ClusterRoleBinding',
+    metadata: { name },
+    roleRef: { apiGroup: rbac, kind: 'ClusterRole', name },
+    subjects: [{ apiGroup: rbac, kind: 'User', name: user }],
+  } as KubeObject)
+  return async () => {
+    await life.api.delete(bindings, { name })
+    await life.api.delete(roles, { name })
+  }
+}
+
 /** Budgets, and who manages them. */
 const protectionIn = (store: Record<string, unknown>) =>
   Object.fromEntries(Object.entries(store).filter(([key]) => /poddisruptionbudgets|cephclusters|settings/.test(key)))
@@ -87,8 +111,12 @@ it('after a whole life with all capabilities nothing of Cofferdam is in the clus
     ]),
   )
   expect(planned.losses.join('\n')).toMatch(/Rook manages the budgets again[\s\S]*Longhorn decides drains alone/)
-  const end = await uninstall(['--yes'])
+  const forbidden = await uninstall(['--yes'], life.as('ann'))
+  expect(forbidden).toMatchObject({ code: 3, outcome: 'blocked' })
+  const takeBack = await grantUninstall('ann')
+  const end = await uninstall(['--yes'], life.as('ann'))
   expect(end).toMatchObject({ code: 0, outcome: 'done', released: [{ to: 'Rook' }, { to: 'Longhorn' }] })
+  await takeBack()
   await oracle.stop()
   expect(oracle.gaps).toEqual([])
   await expectNothingLeft()

@@ -39,6 +39,8 @@ export interface WholeLife {
   readonly api: KubeApi
   readonly clock: VirtualClock
   readonly kured: KuredCluster
+  /** The way of a user to the cluster who has only what RBAC grants. */
+  as(username: string): KubeApi
   seconds(count: number): Promise<void>
   /** Applies deploy/ and starts the operator; it stops when its Deployment is scaled to none. */
   install(): Promise<void>
@@ -114,6 +116,7 @@ export async function openWholeLife({ isAlone = false } = {}): Promise<WholeLife
     api,
     clock,
     kured,
+    as: (username) => server.as({ username, groups: ['system:authenticated'] }),
     async seconds(count) {
       for (let second = 0; second < count; second += 1) {
         await clock.advance(1_000)

@@ -106,7 +106,13 @@ it('a stranger builds the image, installs the chart beside Rook, adopts, drains 
 
   lab.chapter('Cofferdam leaves')
   const oracle = watchHandOver({ api: lab.api, namespace: lab.namespace }, () => [], 'topology-location-rack')
-  const { stdout } = await typed('uninstall', '--yes')
+  const role = await lab.cofferdam('uninstall', '--print-role').ended
+  await lab.kubectlWith(role.stdout, 'apply', '-f', '-')
+  const bound = ['clusterrolebinding', 'cofferdam-uninstall'] as const
+  await lab.kubectl('create', ...bound, '--clusterrole=cofferdam-uninstall', '--user=ann')
+  const { stdout } = await typed('uninstall', '--yes', '--as', 'ann')
+  await lab.kubectl('delete', ...bound)
+  await lab.kubectl('delete', 'clusterrole', 'cofferdam-uninstall')
   expect(stdout).toMatch(/done: nothing of Cofferdam is left[\s\S]*0 moments without protection/)
   expect(lab.operators().size).toBe(0)
   await typedHelm('uninstall', ...release)

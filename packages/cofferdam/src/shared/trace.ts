@@ -10,6 +10,8 @@ export interface Trace<T extends KubeObject = KubeObject> {
   readonly type: ResourceType<T>
   /** Where such objects can be; absent: anywhere. Secrets and ConfigMaps of others are not read. */
   readonly place?: TracePlace
+  /** Of the objects: what is written in place of the whole. */
+  readonly subresource?: string
   /** Labels, annotations and finalizers of Cofferdam's own that it takes off, or that go with the object. */
   readonly keys: readonly string[]
   /** Undefined: nothing of Cofferdam's is on it. Only what carries a mark of Cofferdam's is ever changed. */
@@ -30,7 +32,6 @@ export type Removal =
       readonly verb: 'patch'
       readonly says: string
       readonly patch: { readonly type: 'merge' | 'strategic'; readonly body: JsonObject }
-      readonly subresource?: string
     }
 
 /** Lets traces of different kinds stand in one list. */

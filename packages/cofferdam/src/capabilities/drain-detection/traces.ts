@@ -7,6 +7,7 @@ export const drainConditions = ['DrainInProgress', 'Drained'] as const
 export const drainDetectionTraces: readonly Trace[] = [
   trace({
     type: nodes,
+    subresource: 'status',
     keys: [],
     removal({ status }) {
       const own = drainConditions.filter((type) => status?.conditions?.some((condition) => condition.type === type))
@@ -17,7 +18,6 @@ export const drainDetectionTraces: readonly Trace[] = [
         verb: 'patch',
         says,
         patch: { type: 'strategic', body: { status: { conditions } } },
-        subresource: 'status',
       }
     },
   }),

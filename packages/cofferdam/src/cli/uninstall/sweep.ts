@@ -74,7 +74,7 @@ export async function sweepTraces(
 async function isPerformed(
   { api, signal }: SweepPorts,
   {
-    trace: { type },
+    trace: { type, subresource },
     object,
     removal,
   }: { readonly trace: Trace; readonly object: KubeObject; readonly removal: Removal },
@@ -82,9 +82,8 @@ async function isPerformed(
   const { uid, deletionTimestamp } = object.metadata
   try {
     if (removal.verb === 'patch') {
-      const { patch, subresource } = removal
       const options = { fieldManager: 'cofferdam', signal, ...(subresource === undefined ? {} : { subresource }) }
-      await api.patch(type, keyOf(object), patch, options)
+      await api.patch(type, keyOf(object), removal.patch, options)
     } else if (deletionTimestamp === undefined) {
       await api.delete(type, keyOf(object), { signal, ...(uid === undefined ? {} : { preconditions: { uid } }) })
     } else return false

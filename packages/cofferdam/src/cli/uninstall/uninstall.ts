@@ -1,3 +1,4 @@
+import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import { machineDisruptionBudgets } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import { ifAllowed } from '@cofferdam/kubernetes/client/if-allowed.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
@@ -14,6 +15,7 @@ import { longhornHandOver } from '../adopt/longhorn.ts'
 import { type CliCommand, type ExitCode, exitCodes } from '../command.ts'
 import type { Connect } from '../connect.ts'
 import { durationOption, parseWaitFlag } from '../parse-duration-flag.ts'
+import { renderData } from '../render-data.ts'
 import type { Terminal } from '../terminal.ts'
 import { endRequests } from './end-requests.ts'
 import { definitionTraces, policyOfAdministrators, policyTraces } from './installed-objects.ts'
@@ -21,11 +23,13 @@ import { stopOperator } from './stop-operator.ts'
 import { type Removed, type Swept, sweepTraces } from './sweep.ts'
 import { observeUninstall, type UninstallQuestion } from './uninstall-observe.ts'
 import { isBlocked, type UninstallOutcome, type UninstallResult } from './uninstall-result.ts'
+import { buildUninstallRole } from './uninstall-role.ts'
 import { renderUninstall } from './uninstall-text.ts'
 
 interface UninstallFlags {
   readonly dryRun?: boolean
   readonly yes?: boolean
+  readonly printRole?: boolean
   readonly evenNow?: boolean
   readonly withoutSuccessor?: boolean
   readonly timeout: number
@@ -50,22 +54,32 @@ const codes: Record<UninstallOutcome, ExitCode> = {
 const rest =
   'helm uninstall cofferdam -n cofferdam-system, or kubectl delete -k deploy/ --ignore-not-found, removes the Deployment and the Roles'
 
-export function createUninstallCommand(ports: Ports): CliCommand<UninstallFlags, UninstallResult> {
+/** What `--print-role` prints. */
+interface PrintedRole {
+  readonly role: JsonObject
+}
+
+export function createUninstallCommand(ports: Ports): CliCommand<UninstallFlags, UninstallResult | PrintedRole> {
   const { connect, clock, capabilities: list = capabilities } = ports
   const own = list.flatMap(({ traces }) => traces)
   return {
     name: 'uninstall',
     summary: 'hand everything back, and remove all that Cofferdam has written in the cluster',
     description:
-      'Shows what loses protection and what is removed; with --yes it does so. Budgets go back to Rook, drains to Longhorn, while the operator still runs. Then the operator is stopped, and labels, annotations, conditions, finalizers, budgets, webhooks and records of Cofferdam are removed, at last its kinds. Refused while something is in the middle: a drain, an update, noout, a lock. Can be interrupted and repeated at any time. Needs the rights of a cluster administrator. Exit code 1: an OSD had no budget meanwhile; 3: a check failed, and nothing is changed; 4: timed out.',
+      'Shows what loses protection and what is removed; with --yes it does so. Budgets go back to Rook, drains to Longhorn, while the operator still runs. Then the operator is stopped, and labels, annotations, conditions, finalizers, budgets, webhooks and records of Cofferdam are removed, at last its kinds. Refused while something is in the middle: a drain, an update, noout, a lock. Can be interrupted and repeated at any time. Needs the rights of a cluster administrator, or those that --print-role prints. Exit code 1: an OSD had no budget meanwhile; 3: a check failed, and nothing is changed; 4: timed out.',
     examples: [
       { line: 'cofferdam uninstall', says: 'show what is lost and what is removed' },
       { line: 'cofferdam uninstall --yes', says: 'do so' },
+      {
+        line: 'cofferdam uninstall --print-role | kubectl apply -f -',
+        says: 'a ClusterRole for a user who is to do so',
+      },
     ],
     configure(command) {
       command
         .option('--dry-run', 'show it, also where --yes is given; change nothing')
         .option('--yes', 'do it')
+        .option('--print-role', 'print a ClusterRole with the rights that it needs, and do nothing')
         .option('--even-now', 'also in the middle of a drain, an update or a lock: they end unfinished')
         .option('--without-successor', 'also where no Rook takes the budgets of a Ceph cluster')
         .addOption(
@@ -77,6 +91,7 @@ export function createUninstallCommand(ports: Ports): CliCommand<UninstallFlags,
         .option('--lease-namespace <name>', 'where the operator runs', operatorAccount.namespace)
     },
     async run({ flags, terminal, signal }) {
+      if (flags.printRole === true) return { role: buildUninstallRole(own) }
       const { leaseNamespace, timeout: timeoutMs } = flags
       const link = await connect(flags)
       try {
@@ -89,8 +104,10 @@ export function createUninstallCommand(ports: Ports): CliCommand<UninstallFlags,
         await link.close()
       }
     },
-    render: renderUninstall,
-    exitCode: ({ outcome }) => codes[outcome],
+    render: (result, paint, isWide) =>
+      'role' in result ? renderData(result.role, 'yaml').trimEnd() : renderUninstall(result, paint, isWide),
+    data: (result) => ('role' in result ? result.role : result),
+    exitCode: (result) => ('role' in result ? exitCodes.done : codes[result.outcome]),
   }
 }
 
