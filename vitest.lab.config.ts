@@ -6,7 +6,17 @@ import { BaseSequencer } from 'vitest/node'
 const measured = ['test/lab/reaction.lab.ts', 'test/lab/rook-drains.lab.ts']
 
 /** Those that take minutes, the longest first: begun late, one of them would run alone at the end. */
-const long = ['under-fire', 'rook-osds', 'longhorn-brain', 'two-drains', 'osd-update', 'rolling', 'drain-lock']
+const long = [
+  'under-fire',
+  'rook-osds',
+  'longhorn-brain',
+  'two-drains',
+  'osd-update',
+  'rolling',
+  'drain-lock',
+  'uninstall',
+  'upgrade',
+]
 
 class LongestFirst extends BaseSequencer {
   override async sort(files: Parameters<BaseSequencer['sort']>[0]): ReturnType<BaseSequencer['sort']> {

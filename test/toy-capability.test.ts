@@ -6,6 +6,7 @@ import { createExplainCommand } from '@cofferdam/product/cli/explain/explain.ts'
 import { rehearseNodes } from '@cofferdam/product/cli/observe/rehearse-nodes.ts'
 import { createStatusCommand } from '@cofferdam/product/cli/status/status.ts'
 import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
+import { createUninstallCommand } from '@cofferdam/product/cli/uninstall/uninstall.ts'
 import { buildDeployFiles } from '@cofferdam/product/deploy/deploy-files.ts'
 import { operatorAccount } from '@cofferdam/product/deploy/operator-manifests.ts'
 import { observeVerdicts } from '@cofferdam/product/observe/verdicts.ts'
@@ -24,7 +25,7 @@ import { nightLight } from './toy-capability/index.ts'
 
 const silent = { info() {}, warn() {}, error() {}, debug() {} } as never
 
-it('a capability that is one folder and one line gets its Role and its metrics, is in status, explain and on the page, and runs with just its rights', async () => {
+it('a capability that is one folder and one line gets its Role and its metrics, is in status, explain and on the page, runs with just its rights, and is uninstalled without a trace', async () => {
   const list = [...capabilities, nightLight]
   const files = buildDeployFiles({ version: 'test', permissions: rightsOf(list) })
   const manifests = Object.entries(files)
@@ -68,5 +69,9 @@ it('a capability that is one folder and one line gets its Role and its metrics, 
   const stopped = operator.stop()
   await clock.advance(30_000)
   await stopped
+  const uninstalled = runCommand(createUninstallCommand(ports), 'uninstall', '--yes')
+  await clock.advance(30_000)
+  expect(await uninstalled).toMatchObject({ code: 0, out: expect.stringContaining(nightLightLabel) })
+  expect((await admin.get(nodes, { name: 'worker-a1' })).metadata.labels).toBeUndefined()
   server.stop()
 })

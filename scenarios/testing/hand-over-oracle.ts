@@ -10,10 +10,11 @@ export interface HandOverOracle {
   stop(): Promise<void>
 }
 
-/** Watches every commit of a budget: from then on, which running OSDs outside the open zones does none select? */
+/** Watches every commit of a budget: from then on, which running OSDs outside the open zones, or other failure domains, does none select? */
 export function watchHandOver(
   { api, namespace }: { readonly api: KubeApi; readonly namespace: string },
   openZones: () => readonly string[] = () => [],
+  domainLabel = 'topology-location-zone',
 ): HandOverOracle {
   const gaps: string[][] = []
   const ending = new AbortController()
@@ -25,7 +26,7 @@ export function watchHandOver(
         api.list(pods, { namespace, labelSelector: 'app=rook-ceph-osd' }),
       ])
       const gap = osds
-        .filter(({ metadata }) => !openZones().includes(metadata.labels?.['topology-location-zone'] ?? ''))
+        .filter(({ metadata }) => !openZones().includes(metadata.labels?.[domainLabel] ?? ''))
         .filter((osd) => !isCovered(osd, budgets))
       if (gap.length > 0) gaps.push(gap.map(({ metadata }) => metadata.labels?.['osd'] ?? ''))
     }

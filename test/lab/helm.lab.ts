@@ -7,6 +7,7 @@ import { switchedCapabilities } from '@cofferdam/product/operator/controller-nam
 import { dump, loadAll } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ControlPlane } from './control-plane/control-plane.ts'
+import { runHelm } from './control-plane/run-helm.ts'
 import { runKubectl } from './control-plane/run-kubectl.ts'
 import { startControlPlane } from './control-plane/start-control-plane.ts'
 import { findHelm } from './parts/find-helm.ts'
@@ -46,16 +47,7 @@ afterAll(async () => {
   await folder?.remove()
 })
 
-/** What helm keeps is in the folder of the lab; nothing of the user's own is read. */
-function helm(...args: readonly string[]): Promise<ProgramEnd> {
-  const environment = {
-    HELM_CACHE_HOME: join(folder.path, 'helm-cache'),
-    HELM_CONFIG_HOME: join(folder.path, 'helm-config'),
-    HELM_DATA_HOME: join(folder.path, 'helm-data'),
-    KUBECONFIG: plane.kubeconfig,
-  }
-  return startProgram([parts.helm, ...args], { environment }).ended
-}
+const helm = (...args: readonly string[]) => runHelm({ program: parts.helm, folder, plane }, args)
 
 async function done(running: Promise<ProgramEnd>): Promise<string> {
   const { code, stdout, stderr } = await running

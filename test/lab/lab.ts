@@ -24,7 +24,7 @@ import { startControlPlane } from './control-plane/start-control-plane.ts'
 import { anyRuntime } from './machines/any-runtime.ts'
 import { cephRuntime } from './machines/ceph-runtime.ts'
 import type { LabCluster } from './machines/operator-arguments.ts'
-import { operatorRuntime } from './machines/operator-runtime.ts'
+import { type OperatorProgram, operatorRuntime } from './machines/operator-runtime.ts'
 import { prepareRuntime } from './machines/prepare-runtime.ts'
 import { type ServiceProxy, startServiceProxy } from './machines/service-proxy.ts'
 import { type Machines, startMachines } from './machines/start-machines.ts'
@@ -61,10 +61,10 @@ export interface Lab {
   /** Starts our own command line as an administrator does. */
   cofferdam(...args: readonly string[]): RunningProgram
   /**
-   * Applies deploy/ with kubectl, and waits until both replicas are ready and all OSDs have their budget. Beside Rook, OSD Deployments
-   * are not the operator's own.
+   * Applies deploy/ with kubectl, or in another way, and waits until both replicas are ready and all OSDs have their budget. Beside
+   * Rook, OSD Deployments are not the operator's own.
    */
-  installOperator(options?: { readonly besideRook?: boolean }): Promise<void>
+  installOperator(options?: { readonly besideRook?: boolean; readonly apply?: () => Promise<unknown> }): Promise<void>
   /** Starts the operators anew with the setting that adds OSDs. */
   growWith(rookImage: string): Promise<void>
   /** The ways to the API server and from it to the guards; the first only where it was asked for. */
@@ -90,7 +90,7 @@ export interface LabOptions {
   /** No operator can be expected to finish what it has begun; absent: while none runs. */
   readonly isUnattended?: () => boolean
   /** What runs behind the operator's pods; absent: the build of this checkout. */
-  readonly operatorProgram?: readonly [string, ...string[]]
+  readonly operatorProgram?: OperatorProgram
 }
 
 /** Opens the whole lab: Ceph clean, nodes Ready, every OSD pod backed by its process, no operator yet. */
@@ -225,10 +225,11 @@ async function open({ folder, journal, endings, close, options }: Opening): Prom
       startProgram([process.execPath, 'bin/cofferdam.js', ...args, '--kubeconfig', plane.kubeconfig], {
         onLine: (line) => journal.tell('cofferdam', line),
       }),
-    async installOperator({ besideRook = false } = {}) {
-      await kubectl('apply', '-f', 'deploy/crds', '-f', 'deploy/access.yaml')
+    async installOperator({ besideRook = false, apply } = {}) {
+      const overlay = `test/lab/install/${besideRook ? 'beside-rook' : 'ceph'}`
+      await (apply?.() ?? kubectl('apply', '-f', 'deploy/crds', '-f', 'deploy/access.yaml'))
       await useOperator({ besideRook })
-      await kubectl('apply', '-k', `test/lab/install/${besideRook ? 'beside-rook' : 'ceph'}`)
+      if (apply === undefined) await kubectl('apply', '-k', overlay)
       await until('both operators are ready', () => countReady(views, operatorAccount.namespace) === 2)
       await until('all OSDs have the default budget', () => osdBudgets().join() === 'rook-ceph-osd')
     },

@@ -4,6 +4,7 @@ import type { Informers } from '@cofferdam/kubernetes/informers/informers.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Capability } from '@cofferdam/product/capabilities/capability.ts'
 import { shown } from '@cofferdam/product/capabilities/shown.ts'
+import { trace, withoutKeys } from '@cofferdam/product/shared/trace.ts'
 import { Counter } from 'prom-client'
 import { createNightLight, nightLightLabel, nightLightRights } from './controller.ts'
 
@@ -21,6 +22,13 @@ export const nightLight = {
   name: 'night-light',
   summary: 'Labels every node, to show how a capability is added.',
   controllers: [{ name: 'night-light', rights: nightLightRights }],
+  traces: [
+    trace({
+      type: nodes,
+      keys: [nightLightLabel],
+      removal: (node) => withoutKeys(node, { labels: [nightLightLabel] }),
+    }),
+  ],
   shows: [
     shown({
       field: 'nightLight',

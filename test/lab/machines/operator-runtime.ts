@@ -14,14 +14,18 @@ import { processContainer } from './process-container.ts'
 import { shortLine } from './short-line.ts'
 
 export interface OperatorRuntimeOptions {
-  /** What the image's entrypoint is: `node bin/cofferdam.js`. */
-  readonly program: readonly [string, ...string[]]
+  /** What the entrypoint of a pod's image is: `node bin/cofferdam.js`. */
+  readonly program: OperatorProgram
   readonly folder: Pick<LabFolder, 'logs'>
   readonly journal: Journal
   readonly environment?: Readonly<Record<string, string>>
   /** Beside those of the pod and those of the access. */
   readonly argumentsOf?: (pod: Pod) => readonly string[]
 }
+
+/** The same for all images, or by that of the pod. */
+export type OperatorProgram = Command | ((image: string) => Command)
+type Command = readonly [string, ...string[]]
 
 /** What a pod would find mounted: as whom it talks to Kubernetes and to Ceph. */
 export interface OperatorAccess {
@@ -33,7 +37,7 @@ export interface OperatorAccess {
 }
 
 export interface OperatorRuntime extends ContainerRuntime {
-  /** Holds from the next start on. Until it was called, pods cannot start. */
+  /** Holds from the next start on. Pods that come before it was called wait for it. */
   use(access: OperatorAccess): void
   /** Those that run, by the names of their pods. */
   processes(): ReadonlyMap<string, Daemon>
@@ -48,14 +52,20 @@ export function operatorRuntime(options: OperatorRuntimeOptions): OperatorRuntim
   const daemons = new Map<string, Daemon>()
   const guards = new Map<string, number>()
   let access: OperatorAccess | undefined
+  let begin = () => {}
+  const given = new Promise<void>((resolve) => {
+    begin = resolve
+  })
 
-  function launch(pod: Pod, given: OperatorAccess, ports: readonly number[]): Daemon {
-    const { kubeconfig, ceph, cluster, guardUrl: url } = given
+  function launch(pod: Pod, ports: readonly number[]): Daemon {
+    if (access === undefined) throw new Error('nobody said yet as whom the operator talks to the cluster')
+    const { kubeconfig, ceph, cluster, guardUrl: url } = access
     const { name } = pod.metadata
     const [port, guardPort] = ports as [number, number]
     const guard = url === undefined ? undefined : { port: guardPort, url }
     guards.set(name, guardPort)
-    const [program, ...first] = options.program
+    const image = pod.spec.containers[0]?.image ?? ''
+    const [program, ...first] = typeof options.program === 'function' ? options.program(image) : options.program
     const args = [...operatorArguments(pod, { port, kubeconfig, ceph, cluster, guard }), ...argumentsOf(pod)]
     const logFile = join(folder.logs, `${name}.log`)
     const stopFollowing = followLines(logFile, (line) => journal.tell(name, shortLine(line)))
@@ -74,6 +84,7 @@ export function operatorRuntime(options: OperatorRuntimeOptions): OperatorRuntim
   return {
     use(next) {
       access = next
+      begin()
     },
     processes: () => new Map([...daemons].filter(([, daemon]) => daemon.isRunning())),
     processOf: (pod) => daemons.get(pod),
@@ -84,13 +95,12 @@ export function operatorRuntime(options: OperatorRuntimeOptions): OperatorRuntim
       }),
     start(pod) {
       if (!isOperator(pod)) return undefined
-      if (access === undefined) throw new Error('nobody said yet as whom the operator talks to the cluster')
-      const given = access
       let ports: readonly number[] = []
       return processContainer({
         prepare: async () => {
+          await given
           ports = await freePorts(2)
-          return () => launch(pod, given, ports)
+          return () => launch(pod, ports)
         },
         ready: (daemon) => untilReady(daemon, `http://127.0.0.1:${ports[0]}/readyz`),
       })

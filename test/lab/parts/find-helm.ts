@@ -25,5 +25,5 @@ export async function findHelm(say: Say): Promise<HelmParts> {
 }
 
 export function needsHelm(chosen: readonly string[]): boolean {
-  return isOneChosen(chosen, ['helm.lab.ts'])
+  return isOneChosen(chosen, ['helm.lab.ts', 'uninstall.lab.ts'])
 }

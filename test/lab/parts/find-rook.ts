@@ -16,6 +16,6 @@ export async function findRook(say: Say): Promise<RookParts> {
 export function needsRook(chosen: readonly string[], suites: readonly string[]): boolean {
   return isOneChosen(
     chosen,
-    suites.filter((suite) => suite.startsWith('rook-')),
+    suites.filter((suite) => suite.startsWith('rook-') || suite === 'uninstall.lab.ts'),
   )
 }

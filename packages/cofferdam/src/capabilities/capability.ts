@@ -1,6 +1,7 @@
 import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
 import type { Registry } from 'prom-client'
 import type { Permission } from '../shared/permission.ts'
+import type { Trace } from '../shared/trace.ts'
 import type { Answers } from './questions.ts'
 import type { Shown } from './shown.ts'
 
@@ -19,6 +20,8 @@ export interface Capability<Ports, ReadPorts = never> {
   readonly replicaRights?: Readonly<Record<string, readonly Permission[]>>
   /** Registers its metrics, once in a process. What it returns is called each time that this process begins to lead. */
   readonly install: (registry: Registry) => (ports: Ports) => OpenCapability
+  /** What it leaves on objects, and how `cofferdam uninstall` takes that off. */
+  readonly traces: readonly Trace[]
   /** What commands and the page show of it, in the order of its importance. */
   readonly shows?: readonly Shown<ReadPorts>[]
 }

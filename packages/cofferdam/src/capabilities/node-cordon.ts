@@ -1,6 +1,6 @@
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { type CordonChange, cordonedByAnnotation } from '../shared/cordon-mark.ts'
-import { changeNode, type NodeApi } from './change-node.ts'
+import { changeNode, type NodeApi, type NodeChange } from './change-node.ts'
 
 export type CordonApi = NodeApi
 
@@ -19,12 +19,15 @@ export function changeCordon(
 ): Promise<Node | undefined> {
   const change = (node: Node) => {
     const decided = decide(node)
-    if (decided === undefined) return undefined
-    const { isCordoned, mark } = decided
-    return {
-      annotations: { [cordonedByAnnotation]: mark },
-      ...(isCordoned === undefined ? {} : { spec: { unschedulable: isCordoned ? true : null } }),
-    }
+    return decided === undefined ? undefined : cordonFields(decided)
   }
   return changeNode(api, order, change, signal)
+}
+
+/** Cordon and mark, as they change together. */
+export function cordonFields({ isCordoned, mark }: CordonChange): NodeChange {
+  return {
+    annotations: { [cordonedByAnnotation]: mark },
+    ...(isCordoned === undefined ? {} : { spec: { unschedulable: isCordoned ? true : null } }),
+  }
 }

@@ -22,6 +22,7 @@ import { createPlanCommand } from './plan/plan.ts'
 import { createSnapshotCommand } from './snapshot/snapshot.ts'
 import { createStatusCommand } from './status/status.ts'
 import { createSupportBundleCommand } from './support-bundle/support-bundle.ts'
+import { createUninstallCommand } from './uninstall/uninstall.ts'
 import { createVersionCommand } from './version/version.ts'
 
 /** Every command, in the order in which help lists them. */
@@ -47,6 +48,7 @@ export function createCommands(
     createStatusCommand(ports),
     createSupportBundleCommand(ports),
     createUncordonCommand(ports),
+    createUninstallCommand(ports),
     createUnlockCommand(ports),
     createVersionCommand(ports),
   ]

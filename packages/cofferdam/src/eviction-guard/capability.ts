@@ -21,6 +21,7 @@ import {
 import { guardSecret } from './domain/guard-secret.ts'
 import { lockedLabel } from './domain/namespace-labels.ts'
 import { defaultCertificateSettings, planCertificates } from './guard-certificates.ts'
+import { evictionGuardTraces } from './traces.ts'
 
 interface Ports extends CommonPorts {
   readonly views: {
@@ -48,6 +49,7 @@ export const evictionGuard = {
     { name: 'guard-registration', rights: guardRegistrationPermissions },
   ],
   replicaRights: { 'eviction-guard': evictionGuardPermissions },
+  traces: evictionGuardTraces,
   install: () => open,
 } as const satisfies Capability<Ports>
 

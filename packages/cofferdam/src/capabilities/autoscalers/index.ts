@@ -7,6 +7,7 @@ import { autoscalersRights, createAutoscalers } from './controller.ts'
 import { isMarked } from './domain/snapshot.ts'
 import type { KeepViews } from './observe.ts'
 import { type AutoscalerReadPorts, readAutoscalers } from './read-autoscalers.ts'
+import { autoscalerTraces } from './traces.ts'
 import { answerAutoscalers, autoscalerLines, summarizeAutoscalers } from './view/explain-autoscalers.ts'
 
 interface Ports {
@@ -19,6 +20,7 @@ export const autoscalers = {
   name: 'autoscalers',
   summary: 'Keeps cluster-autoscaler and Karpenter from nodes that are drained for a reboot.',
   controllers: [{ name: 'autoscalers', rights: autoscalersRights }],
+  traces: autoscalerTraces,
   shows: [
     shown({
       field: 'autoscalers',

@@ -14,6 +14,7 @@ import { cephStaticBudgetsPermissions, createCephStaticBudgets } from './control
 import { createStorageFacts } from './observe/storage-facts.ts'
 import { type CephDrainViewPorts, openCephDrainViews } from './observe/views.ts'
 import { createCephMetrics } from './report/metrics.ts'
+import { cephDrainTraces } from './traces.ts'
 import { storageStatusLines } from './view/status-text.ts'
 
 interface Ports extends CephCapabilityPorts {
@@ -28,6 +29,7 @@ export const cephDrain = {
     { name: 'ceph-drain', rights: cephDrainPermissions },
     { name: 'ceph-static-budgets', rights: cephStaticBudgetsPermissions },
   ],
+  traces: cephDrainTraces,
   shows: [
     shown({
       field: 'storage',

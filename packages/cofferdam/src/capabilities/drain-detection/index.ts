@@ -5,6 +5,7 @@ import type { Reason } from '../../shared/reasons.ts'
 import type { Capability } from '../capability.ts'
 import { createDrainDetection, drainDetectionRights } from './controller.ts'
 import type { DrainViews } from './observe.ts'
+import { drainDetectionTraces } from './traces.ts'
 
 interface Ports {
   readonly api: Pick<KubeApi, 'patch' | 'list'>
@@ -17,6 +18,7 @@ export const drainDetection = {
   name: 'drain-detection',
   summary: 'Reports on each Node, as conditions, whether it is being drained and whether it is drained.',
   controllers: [{ name: 'drain-detection', rights: drainDetectionRights }],
+  traces: drainDetectionTraces,
   install:
     () =>
     ({ api, clock, events, views }) => ({

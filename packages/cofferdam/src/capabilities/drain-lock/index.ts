@@ -24,6 +24,7 @@ import { limitsSeen } from './observe/limits.ts'
 import type { DisruptionViews } from './observe/observe.ts'
 import { type LimitReadPorts, readLimits } from './observe/read-limits.ts'
 import { createDrainMetrics } from './report/metrics.ts'
+import { drainLockTraces } from './traces.ts'
 import { answerLimits, limitLines, summarizeLimits } from './view/explain-limits.ts'
 
 interface Ports extends CommonPorts {
@@ -53,6 +54,7 @@ export const drainLock = {
     { name: 'app-locks', rights: appLockKeeperPermissions },
     { name: 'finished-requests', rights: finishedRequestsPermissions },
   ],
+  traces: drainLockTraces,
   shows: [
     shown({
       field: 'limits',

@@ -8,6 +8,7 @@ import { evidenceCalmMs } from './observe/evidence.ts'
 import { type FencingQuestion, readFencing } from './observe/read-fencing.ts'
 import { openFencingViews } from './observe/views.ts'
 import { createFencingMetrics } from './report/metrics.ts'
+import { fencingTraces } from './traces.ts'
 import { answerFencing } from './view/fencing-answer.ts'
 import { fencingLines, fencingSummaryLines } from './view/fencing-text.ts'
 import { summarizeFencing } from './view/summarize-fencing.ts'
@@ -23,6 +24,7 @@ export const fencing = {
   summary:
     'Lets automatic remediation fence one storage machine at a time, only on clean data, and no node that is rebooted on plan.',
   controllers: [{ name: 'fencing', rights: fencingPermissions }],
+  traces: fencingTraces,
   shows: [
     shown({
       field: 'fencing',

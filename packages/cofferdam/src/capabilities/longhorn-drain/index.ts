@@ -11,6 +11,7 @@ import { type LonghornReadPorts, readLonghorn } from './observe/read-longhorn.ts
 import { createLonghornStorageFacts } from './observe/storage-facts.ts'
 import { createLonghornDeploymentViews, type LonghornViewPorts, openLonghornViews } from './observe/views.ts'
 import { createLonghornMetrics } from './report/metrics.ts'
+import { longhornDrainTraces } from './traces.ts'
 import { longhornStatusLines } from './view/status-text.ts'
 import { summarizeLonghorn } from './view/summarize-longhorn.ts'
 
@@ -22,6 +23,7 @@ export const longhornDrain = {
   name: 'longhorn-drain',
   summary: 'Holds and moves the replicas of Longhorn volumes while a node is drained, by the policy in force.',
   controllers: [{ name: 'longhorn-drain', rights: longhornDrainPermissions }],
+  traces: longhornDrainTraces,
   shows: [
     shown({
       field: 'longhorn',

@@ -6,6 +6,7 @@ import { createMachineConfig, machineConfigRights } from './controller.ts'
 import { isPausedByUs } from './domain/parse-pool.ts'
 import { createMachineConfigMetrics } from './metrics.ts'
 import { openMachineConfigViews } from './observe.ts'
+import { machineConfigTraces } from './traces.ts'
 
 interface Ports extends CommonPorts {
   readonly views: { readonly disruptions: () => WatchView<NodeDisruption> }
@@ -16,6 +17,7 @@ export const machineConfig = {
   summary:
     "Makes a request for each node that OpenShift's Machine Config Operator drains, and pauses pools that allow it while requests stand for their nodes.",
   controllers: [{ name: 'machine-config', rights: machineConfigRights }],
+  traces: machineConfigTraces,
   install(registry) {
     const metrics = createMachineConfigMetrics(registry)
     return ({ api, clock, events, informers, log, views }) => ({

@@ -4,6 +4,7 @@ import type { Capability } from '../capability.ts'
 import type { CommonPorts } from '../ports.ts'
 import { createMachineDeletion, machineDeletionRights } from './controller.ts'
 import { openMachineDeletionViews } from './observe.ts'
+import { machineDeletionTraces } from './traces.ts'
 
 interface Ports extends CommonPorts {
   readonly views: { readonly disruptions: () => WatchView<NodeDisruption> }
@@ -14,6 +15,7 @@ export const machineDeletion = {
   summary:
     'Drains the node of a Machine of Cluster API or OpenShift before the Machine is deleted, where its owner asks for it.',
   controllers: [{ name: 'machine-deletion', rights: machineDeletionRights }],
+  traces: machineDeletionTraces,
   install:
     () =>
     ({ api, clock, informers, log, events, views }) => ({

@@ -13,6 +13,8 @@ export const nodeMaintenance = {
   name: 'node-maintenance',
   summary: 'Makes a request for each node that a NodeMaintenance of medik8s takes out of service.',
   controllers: [{ name: 'node-maintenance', rights: nodeMaintenanceRights }],
+  // Its requests go with their kind.
+  traces: [],
   install:
     () =>
     ({ api, events, informers, views }) => ({

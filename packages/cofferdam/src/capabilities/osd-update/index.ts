@@ -12,6 +12,7 @@ import { observeOsdUuids } from './observe/observe-osd-uuids.ts'
 import { readUpdates, type UpdateReadPorts } from './observe/read-updates.ts'
 import { openGrowthViews, openUpdateViews, type UpdateViewPorts } from './observe/views.ts'
 import { createOsdUpdateMetrics } from './report/metrics.ts'
+import { osdUpdateTraces } from './traces.ts'
 import { updateStatusLines } from './view/status-text.ts'
 import { isUpdateNotable, summarizeUpdate } from './view/summarize-update.ts'
 
@@ -26,6 +27,7 @@ export const osdUpdate = {
     { name: 'osd-update', rights: osdUpdatePermissions },
     { name: 'osd-growth', rights: osdGrowthPermissions },
   ],
+  traces: osdUpdateTraces,
   shows: [
     shown({
       field: 'osdUpdates',

@@ -1,16 +1,14 @@
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { operatorAccount } from '../../deploy/operator-manifests.ts'
-import type { HandOverDirection, HandOverPlan } from '../../shared/hand-over.ts'
-import { type CliCommand, type ExitCode, exitCodes, type Invocation } from '../command.ts'
+import type { HandOverDirection } from '../../shared/hand-over.ts'
+import { type CliCommand, type ExitCode, exitCodes } from '../command.ts'
 import type { Connect } from '../connect.ts'
 import { durationOption, parseWaitFlag } from '../parse-duration-flag.ts'
-import { followHandOver } from './follow-hand-over.ts'
-import type { HandOver, HandOverPorts } from './hand-over-kind.ts'
 import { handOverKinds as kinds } from './hand-over-kinds.ts'
+import { handOverNow } from './hand-over-now.ts'
 import type { HandOverOutcome, HandOverResult } from './hand-over-result.ts'
 import { parseHandOverSubject, refuseOtherFlags } from './hand-over-subject.ts'
 import { renderHandOver } from './hand-over-text.ts'
-import { watchProtection } from './watch-protection.ts'
 
 /** Those of the kinds come to these. */
 interface HandOverFlags {
@@ -84,7 +82,9 @@ function handOverCommand(
       try {
         const { leaseNamespace } = flags
         const around = { api: link.api, clock: ports.clock, signal, leaseNamespace }
-        return await handOverNow(open(around), { ...around, direction, invocation })
+        const { terminal } = invocation
+        const isDry = flags.dryRun === true
+        return await handOverNow(open(around), { ...around, direction, terminal, isDry, timeoutMs: flags.timeout })
       } finally {
         await link.close()
       }
@@ -92,55 +92,4 @@ function handOverCommand(
     render: renderHandOver,
     exitCode: ({ outcome }) => codes[outcome],
   }
-}
-
-async function handOverNow(
-  handOver: HandOver,
-  around: HandOverPorts & {
-    readonly direction: HandOverDirection
-    readonly invocation: Invocation<HandOverFlags>
-  },
-): Promise<HandOverResult> {
-  const { api, clock, signal, direction, invocation } = around
-  const { object, to } = handOver
-  const first = await handOver.plan()
-  const result = (outcome: HandOverOutcome, says: string, { checks, changes, pending }: HandOverPlan) =>
-    ({ object, direction, to, outcome, says, checks, changes, pending }) as const
-  const failed = first.checks.filter(({ state }) => state === 'blocked').length
-  if (failed > 0) return result('blocked', `${failed} checks failed; nothing is changed.`, first)
-  if (invocation.flags.dryRun === true) return result('planned', 'nothing is changed by --dry-run.', first)
-  const watch = watchProtection({ api, clock, handOver })
-  const timeoutMs = invocation.flags.timeout
-  const { plan, ended } = await (async () => {
-    try {
-      await Promise.race([watch.started, aborted(signal)])
-      return await followHandOver(handOver, first, { clock, signal, timeoutMs, terminal: invocation.terminal })
-    } finally {
-      await watch.stop()
-    }
-  })()
-  const gaps = watch.moments.length
-  const moments = watch.moments.map(({ at, names }) => ({ at, [handOver.protects]: names }))
-  const outcome = gaps > 0 && !handOver.isUnprotectedOnPurpose ? 'unprotected' : ended
-  const isOver = outcome === 'done' || outcome === 'unprotected'
-  // What was done rests on the first checks; what is not done yet may wait for something that has changed since.
-  const { checks } = isOver ? first : plan
-  return {
-    ...result(outcome, saysOf(handOver, outcome, gaps), { ...plan, checks, changes: first.changes }),
-    protection: { changesSeen: watch.judged, moments, interruptions: watch.interruptions },
-    ...(isOver ? {} : { next: `cofferdam ${handOver.again} continues; ${handOver.shownBy} shows the state` }),
-  }
-}
-
-function aborted(signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    if (signal.aborted) resolve()
-    else signal.addEventListener('abort', () => resolve(), { once: true })
-  })
-}
-
-function saysOf({ doneText, protectsText }: HandOver, outcome: HandOverOutcome, gaps: number): string {
-  if (outcome === 'done') return doneText
-  if (outcome !== 'unprotected') return 'the operator continues by itself.'
-  return `${protectsText} had no budget in ${gaps === 1 ? '1 moment' : `${gaps} moments`}.`
 }

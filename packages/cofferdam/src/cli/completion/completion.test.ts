@@ -41,7 +41,7 @@ describe('completion in bash', async () => {
 
   const cases: Record<string, { given: string[]; then: string[] }> = {
     'a command that was begun is completed': { given: ['unc'], then: ['uncordon'] },
-    'a word that begins several offers all of them': { given: ['un'], then: ['uncordon', 'unlock'] },
+    'a word that begins several offers all of them': { given: ['un'], then: ['uncordon', 'uninstall', 'unlock'] },
     'after a group come its commands': { given: ['plan', 'osd'], then: ['osd-update'] },
     'flags are those of the command': { given: ['drain', '--int'], then: ['--intent'] },
     'flags of every command are offered too, but not those of another command': {

@@ -198,6 +198,7 @@ Let nothing in its namespace leave a container:
   kubectl label namespace ${namespace} pod-security.kubernetes.io/enforce=restricted
 {{- end }}
 Check the installation: cofferdam doctor
+Before you uninstall the release: cofferdam uninstall
 `
 
 function chartYaml(version: string): string {

@@ -2,7 +2,8 @@ import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { defaultBudgetName } from './osd-budgets.ts'
 
-const retiredAt = 'cofferdam.io/retired-at'
+/** On a budget that selects nothing any more: since when. */
+export const retiredAtAnnotation = 'cofferdam.io/retired-at'
 
 /** The API server retries an eviction that met a conflict for ten seconds, by the budget's name. */
 const retiredForMs = 12_000
@@ -16,7 +17,7 @@ const retiredForMs = 12_000
  */
 export function decideRemoval(budget: PodDisruptionBudget, nowMs: number): 'retire' | 'wait' | 'delete' {
   if (budget.metadata.name !== defaultBudgetName) return 'delete'
-  const since = isRetired(budget) ? parseRfc3339(budget.metadata.annotations?.[retiredAt] ?? '') : undefined
+  const since = isRetired(budget) ? parseRfc3339(budget.metadata.annotations?.[retiredAtAnnotation] ?? '') : undefined
   if (since === undefined) return 'retire'
   // A time from the future is a clock that was set back: the wait begins anew rather than never to end.
   if (since > nowMs) return 'retire'
@@ -26,7 +27,7 @@ export function decideRemoval(budget: PodDisruptionBudget, nowMs: number): 'reti
 /** When a retired budget may be deleted, from now; undefined for one that is in service. */
 export function removalDueInMs(budget: PodDisruptionBudget, nowMs: number): number | undefined {
   if (!isRetired(budget)) return undefined
-  const since = parseRfc3339(budget.metadata.annotations?.[retiredAt] ?? '') ?? nowMs
+  const since = parseRfc3339(budget.metadata.annotations?.[retiredAtAnnotation] ?? '') ?? nowMs
   return Math.max(0, since + retiredForMs - nowMs)
 }
 
@@ -35,15 +36,15 @@ export function retireBudget(budget: PodDisruptionBudget, nowMs: number): PodDis
   const { metadata, spec } = budget
   return {
     ...budget,
-    metadata: { ...metadata, annotations: { ...metadata.annotations, [retiredAt]: rfc3339(nowMs) } },
+    metadata: { ...metadata, annotations: { ...metadata.annotations, [retiredAtAnnotation]: rfc3339(nowMs) } },
     spec: { ...spec, selector: retiredSelector },
   }
 }
 
 /** The budget back in service: without the mark, so that its next retirement waits its time again. */
 export function withoutRetirement(budget: PodDisruptionBudget): PodDisruptionBudget {
-  if (budget.metadata.annotations?.[retiredAt] === undefined) return budget
-  const { [retiredAt]: _, ...annotations } = budget.metadata.annotations
+  if (budget.metadata.annotations?.[retiredAtAnnotation] === undefined) return budget
+  const { [retiredAtAnnotation]: _, ...annotations } = budget.metadata.annotations
   return { ...budget, metadata: { ...budget.metadata, annotations } }
 }
 

@@ -45,7 +45,8 @@ const keys = {
   removedNoout: 'cofferdam.io_removed-noout',
   unneededOsds: 'cofferdam.io_spare-osds',
 } as const
-const ownKeys: readonly string[] = Object.values(keys).filter((key) => key.startsWith('cofferdam.io_'))
+/** Those of the keys that only Cofferdam writes. */
+export const ownStateKeys: readonly string[] = Object.values(keys).filter((key) => key.startsWith('cofferdam.io_'))
 const ownNotes: readonly string[] = Object.values(recordNotes)
 const nooutSuffix = '-noout-last-set-at'
 
@@ -114,7 +115,7 @@ export function ownPartOf(map: StateMap): OwnPart {
   const data = map?.data ?? {}
   const notes = map?.metadata.annotations ?? {}
   return {
-    isThere: ownKeys.some((key) => Object.hasOwn(data, key)) || ownNotes.some((key) => Object.hasOwn(notes, key)),
+    isThere: ownStateKeys.some((key) => Object.hasOwn(data, key)) || ownNotes.some((key) => Object.hasOwn(notes, key)),
     noout: listOf(data[keys.ownNoout]),
     rooksNoout: data[keys.wantsNoout] === 'true' ? listOf(data[keys.domain])[0] : undefined,
   }
@@ -138,7 +139,7 @@ export function releaseDrainState(
   const isRooksKey = (key: string) =>
     ([keys.domain, keys.uncleanAt, keys.wantsNoout] as string[]).includes(key) || key.endsWith(nooutSuffix)
   const stays = Object.entries(map?.data ?? {}).filter(
-    ([key]) => !ownKeys.includes(key) && (isRooks || !isRooksKey(key)),
+    ([key]) => !ownStateKeys.includes(key) && (isRooks || !isRooksKey(key)),
   )
   const notes = Object.entries(map?.metadata.annotations ?? {}).filter(([key]) => !ownNotes.includes(key))
   const annotations = Object.fromEntries(notes)

@@ -13,7 +13,7 @@ export const askRespondersPermissions: readonly Permission[] = [
 ]
 
 /** As which all EvictionRequests of ours are made. */
-const requesterName = 'cofferdam.io/drain'
+export const requesterName = 'cofferdam.io/drain'
 
 /** Asks the responders of pods to move them, by EvictionRequests, and remembers for which pods that was refused. */
 export class ResponderAsker {

@@ -1,7 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import type { Machine, MachineHealthCheck, NodeHealthCheck } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
-import type { GateChange } from './decision.ts'
 import {
   gateMarks,
   gateValue,
@@ -14,8 +13,12 @@ import {
   skipAnnotation,
 } from './marks.ts'
 import { marksOf } from './parse-machine.ts'
+import type { RemediatorView } from './snapshot.ts'
 
-type PatchedGate = Exclude<GateChange, { readonly kind: 'hold-lease' | 'free-lease' }>
+/** What of a change its patch depends on. */
+type PatchedGate =
+  | { readonly kind: 'skip-machine' | 'unskip-machine' | 'hook-machine' | 'unhook-machine' }
+  | { readonly kind: 'pause' | 'resume'; readonly remediatorKind: RemediatorView['kind'] }
 
 /**
  * The JSON merge patch that sets a gate or takes it back, from the object as it was seen; undefined: nothing to do. Its

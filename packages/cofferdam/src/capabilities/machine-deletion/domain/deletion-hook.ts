@@ -5,7 +5,8 @@ import type { MachineView } from './snapshot.ts'
 /** Label or annotation of a Machine: both come from the template of its set. */
 export const optInMark = 'cofferdam.io/drain-before-delete'
 
-const hookOwner = 'cofferdam.io/machine-deletion'
+/** Who the hook belongs to, as OpenShift wants it said. */
+export const hookOwner = 'cofferdam.io/machine-deletion'
 
 /**
  * The JSON merge patch that sets our hook or takes it away. Its resourceVersion lets the API server refuse it when the Machine has changed since.
