@@ -134,6 +134,18 @@ it('an operator that lets OSDs of two hosts go together is blamed for bare OSDs 
   expect(rules()).toEqual(['S1', 'S11'])
 })
 
+it('an operator that lets an OSD go beside one that is back and not recovered is blamed for the whole copies, though processes suffice', async () => {
+  await stage.processes.stop()
+  await removeBudgets()
+  stage.ceph?.controls.setRecoveryRate(0)
+  const [first, second] = podsOf('rook-ceph-osd') as { namespace: string; name: string }[]
+  await evictPod(stage.api, first as { namespace: string; name: string })
+  await seconds(30)
+  expect(stage.ceph?.controls.truth().serving.size).toBe(3)
+  await evictPod(stage.api, second as { namespace: string; name: string })
+  expect(blame.violations.map(({ sentence }) => sentence).join()).toContain('without enough whole copies (floor 2)')
+})
+
 it('an OSD whose pod two drains evicted is back with its successor, and does not make the next step guilty (seed 2065)', async () => {
   const [first] = podsOf('rook-ceph-osd') as [{ namespace: string; name: string }]
   await evictPod(stage.api, first)

@@ -5,8 +5,8 @@ import type { Blame } from './blame.ts'
 import { type Excuses, patienceMs } from './excuses.ts'
 
 export interface DataOracle {
-  /** Somebody decided that this pod goes, and was let. Call it at that very moment. */
-  taken(pod: { readonly namespace?: string; readonly name: string }, by: string): void
+  /** Somebody decides that this pod goes: call it before, for its OSD serves no more as soon as it is let; and what it returns when it was. */
+  taking(pod: { readonly namespace?: string; readonly name: string }, by: string): (() => void) | undefined
   /** The OSD is restarted by the operator. */
   restarted(osd: number): void
   look(): void
@@ -54,7 +54,10 @@ export function watchData(stage: Stage, { blame }: Blame, excuses: Excuses): Dat
     return clock.now() - atMs < patienceMs || !excuses.isAttendedFor(patienceMs)
   }
 
-  function judge(osd: number, truth: CephTruth, by: string): void {
+  /** What is wrong with it, in words. */
+  function judge(osd: number, truth: CephTruth, by: string): string[] {
+    if (!truth.serving.has(osd)) return []
+    const wrongs: string[] = []
     for (const group of truth.groups) {
       if (!group.serving.includes(osd)) continue
       const stays = (other: number) => other !== osd && !isAway(other, truth)
@@ -63,11 +66,11 @@ export function watchData(stage: Stage, { blame }: Blame, excuses: Excuses): Dat
       const lacking =
         others.length < group.minSize ? 'processes' : whole.length < group.minSize ? 'whole copies' : undefined
       if (lacking === undefined || isAbsolved(group)) continue
-      blame(
-        'S1',
+      wrongs.push(
         `osd.${osd} was taken by ${by}, and left placement groups of ${group.pool} without enough ${lacking} (floor ${group.minSize})`,
       )
     }
+    return wrongs
   }
 
   /** Something of it broke that explains what is lacking. */
@@ -86,20 +89,21 @@ export function watchData(stage: Stage, { blame }: Blame, excuses: Excuses): Dat
   }
 
   return {
-    taken({ namespace: at, name }, by) {
-      if (at !== namespace) return
+    taking({ namespace: at, name }, by) {
+      if (at !== namespace) return undefined
       const pod = views.of(pods).get(`${at}/${name}`)
       const { app, 'ceph-osd-id': id } = pod?.metadata.labels ?? {}
-      if (pod === undefined || app !== 'rook-ceph-osd' || id === undefined) return
-      const truth = ceph.controls.truth()
+      if (pod === undefined || app !== 'rook-ceph-osd' || id === undefined) return undefined
       const osd = Number(id)
-      if (truth.serving.has(osd)) judge(osd, truth, by)
-      // Only this one: who is evicted twice may have a successor by then, which serves again.
-      take(osd, [pod])
+      const wrongs = judge(osd, ceph.controls.truth(), by)
+      return () => {
+        for (const wrong of wrongs) blame('S1', wrong)
+        // Only this one: who is evicted twice may have a successor by then, which serves again.
+        take(osd, [pod])
+      }
     },
     restarted(osd) {
-      const truth = ceph.controls.truth()
-      if (truth.serving.has(osd)) judge(osd, truth, 'an update')
+      for (const wrong of judge(osd, ceph.controls.truth(), 'an update')) blame('S1', wrong)
       take(osd, podsOf(osd))
     },
     look() {

@@ -71,7 +71,7 @@ export function watchWrites({ stage, data, fences, quorum, writer }: WriteOracle
       blame('S15', `the operator deletes a ${type.kind}`)
     if (type.plural !== 'secrets' && body !== undefined && JSON.stringify(body).includes('PRIVATE KEY'))
       blame('S20', `the operator writes a private key into ${type.plural}`)
-    if (verb === 'delete' && isOsdPod(write)) return () => data()?.taken(key, 'the operator')
+    if (verb === 'delete' && isOsdPod(write)) return data()?.taking(key, 'the operator')
     if (type.plural === 'deployments' && verb === 'update') return judgeRestart(write)
     return undefined
   }
@@ -106,11 +106,12 @@ export function watchWrites({ stage, data, fences, quorum, writer }: WriteOracle
         clock.now() - sinceMs > heardMs
       )
     })
+    const letGo = data()?.taking(key, `an eviction by ${actor}`)
     return () => {
       for (const { metadata } of locks)
         blame('S4', `an eviction by ${actor} got through although ${metadata.name} was locked`)
       quorum.taken(key, `an eviction by ${actor}`)
-      data()?.taken(key, `an eviction by ${actor}`)
+      letGo?.()
     }
   }
 
