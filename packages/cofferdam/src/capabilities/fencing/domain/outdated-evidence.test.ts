@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
 import { evidenceBeside } from './outdated-evidence.ts'
 import type { CephEvidence, FencedCluster, FencedOsd } from './snapshot.ts'
-import { exampleCluster, startMs } from './testing/small-fencing.ts'
+import { decide, exampleCluster, smallFencing, startMs } from './testing/small-fencing.ts'
 
 const leaving = { isReady: false, isLeaving: true }
 
@@ -68,6 +68,13 @@ describe('that all data is clean', () => {
   }
   it.each(Object.entries(cases))('%s', (_, [cluster, expected, silent]) => {
     expect(cleanOf(cluster, silent)).toEqual(expected)
+  })
+
+  it('is asked again within seconds: a poll that says the same as before is told to nobody', () => {
+    const objects = smallFencing({ clusters: [seen({ changedMs: startMs })] })
+    expect([decide(objects), decide(smallFencing())].map(({ recheckAfterSeconds }) => recheckAfterSeconds)).toEqual([
+      5, 60,
+    ])
   })
 
   it('stays false when it was: what is known to be missing is no question of what came since', () => {
