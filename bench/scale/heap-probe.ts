@@ -6,7 +6,7 @@ export interface HeapProbe {
   readonly collections: number
 }
 
-/** Loaded before the program. It only listens: a collection that it asked for would return memory that the program keeps. */
+/** Loaded before the program. It only listens: a collection that it asked for would return memory that the program keeps. It ends with the benchmark. */
 const program = `
 import { constants, PerformanceObserver } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
@@ -19,6 +19,7 @@ new PerformanceObserver((list) => {
   }
 }).observe({ entryTypes: ['gc'] })
 process.on('message', () => process.send(probe))
+process.on('disconnect', () => process.exit())
 process.channel.unref()
 `
 

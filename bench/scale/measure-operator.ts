@@ -11,6 +11,7 @@ import type { Question, Traffic } from './serve-cluster.ts'
 import { type ServedCluster, writeKubeconfig } from './served-cluster.ts'
 
 const idleSeconds = 60
+const quietSeconds = 15
 const drainedNodes = 5
 const verdictGoalSeconds = 30
 /** As the stricter reading of 512 MB. */
@@ -30,7 +31,7 @@ export async function measureOperator(cluster: ServedCluster): Promise<Row[]> {
   const subjects = { ...cluster, operator }
   try {
     const start = await measureStart(subjects)
-    await setTimeout(30_000)
+    await untilQuiet(subjects)
     const rested = memoryOf(operator)
     const idle = await measureIdle(subjects)
     const drains = await measureDrains(subjects)
@@ -62,6 +63,20 @@ async function measureStart(subjects: Subjects): Promise<Row[]> {
     },
     told('API calls and bytes of the start', `${calls} calls, ${sizeText(bytes)}`),
   ]
+}
+
+/** All is read, and what a new cluster needs is written: budgets for a thousand instance managers of Longhorn, for example. */
+async function untilQuiet({ ask, operator }: Subjects): Promise<void> {
+  const done = async () => ({
+    writes: (await ask<Traffic>({ ask: 'traffic' })).writes.length,
+    cpu: cpuSecondsOf(operator),
+  })
+  for (let before = await done(); ; ) {
+    await setTimeout(quietSeconds * 1_000)
+    const now = await done()
+    if (now.writes === before.writes && now.cpu - before.cpu < 0.05 * quietSeconds) return
+    before = now
+  }
 }
 
 async function measureIdle({ ask }: Subjects): Promise<Row> {
