@@ -10,6 +10,7 @@ import type { Traffic } from './serve-cluster.ts'
 import { type ServedCluster, writeKubeconfig } from './served-cluster.ts'
 
 const folder = 'bench/scale/peer'
+const fillLimitMs = 300_000
 
 /** An operator of Go that decides nothing: the caches of controller-runtime, for the kinds that Cofferdam reads. */
 export async function measurePeer(cluster: ServedCluster): Promise<Row[]> {
@@ -41,7 +42,11 @@ async function measureCaches({ ask }: ServedCluster, program: string, args: read
   const lines = createInterface({ input: peer.stdout })
   const answer = async () => JSON.parse(String((await once(lines, 'line'))[0])) as { readonly heapAlive: number }
   try {
-    await Promise.race([answer(), ended(peer)])
+    const isFilled = await Promise.race([answer().then(() => true), ended(peer), setTimeout(fillLimitMs, false)])
+    if (!isFilled) {
+      const minutes = fillLimitMs / 60_000
+      return `not filled within ${minutes} minutes: ${sizeText(memoryOf(peer).resident)} resident, ${cpuSecondsOf(peer).toFixed(0)} s of CPU`
+    }
     const seconds = (performance.now() - began) / 1_000
     const cpu = cpuSecondsOf(peer)
     await setTimeout(30_000)

@@ -14,8 +14,8 @@ export const operatorLabels = { 'app.kubernetes.io/name': 'cofferdam', 'app.kube
 const labels = operatorLabels
 
 /**
- * The engine sets half as much aside for what was just made: the operator reads a large cluster with no more CPU, in less memory. Its
- * other limit, that of growth, the program sets itself.
+ * The engine sets half as much aside for what was just made, so that a large cluster is read in less memory. Its other limit, that of
+ * growth, the program sets itself. Both are paid for with CPU: docs/reference/benchmarks.md.
  */
 export const operatorEnvironment = { NODE_OPTIONS: '--max-semi-space-size=8' } as const
 
@@ -59,7 +59,7 @@ export function buildOperatorWorkload({ image }: { readonly image: string }): Js
                 env: Object.entries(operatorEnvironment).map(([variable, value]) => ({ name: variable, value })),
                 livenessProbe: probe('/healthz'),
                 readinessProbe: probe('/readyz'),
-                // Enough for 5,000 nodes and 150,000 pods (npm run bench -- scale).
+                // Twice what 5,000 nodes and 150,000 pods took at most, without guard and page (npm run bench -- scale).
                 resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '1Gi' } },
                 securityContext: {
                   allowPrivilegeEscalation: false,
