@@ -42,7 +42,11 @@ async function measureCaches({ ask }: ServedCluster, program: string, args: read
   const lines = createInterface({ input: peer.stdout })
   const answer = async () => JSON.parse(String((await once(lines, 'line'))[0])) as { readonly heapAlive: number }
   try {
-    const isFilled = await Promise.race([answer().then(() => true), ended(peer), setTimeout(fillLimitMs, false)])
+    const isFilled = await Promise.race([
+      answer().then(() => true),
+      ended(peer),
+      setTimeout(fillLimitMs, false, { ref: false }),
+    ])
     if (!isFilled) {
       const minutes = fillLimitMs / 60_000
       return `not filled within ${minutes} minutes: ${sizeText(memoryOf(peer).resident)} resident, ${cpuSecondsOf(peer).toFixed(0)} s of CPU`
