@@ -14,13 +14,13 @@ if (unknown.length > 0) {
 }
 
 const chosen = wanted.length > 0 ? wanted : names
+// It measures the program as it is installed. First, because a build begins with an empty folder.
+if (chosen.includes('scale')) spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
 await bundle({
   entryPoints: chosen.map((name) => `bench/${name}.ts`),
   outdir: 'dist/bench',
   sourcemap: 'linked',
 })
-// It measures the program as it is installed.
-if (chosen.includes('scale')) spawnSync(process.execPath, ['scripts/build.mjs'], { stdio: 'inherit' })
 // Only the page needs a browser, and says so where there is none.
 const chromium = chosen.includes('page') ? findChromium() : undefined
 const env = chromium === undefined ? process.env : { ...process.env, CHROMIUM: chromium }

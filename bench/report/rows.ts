@@ -5,6 +5,11 @@ export interface Row {
   readonly reached: boolean
 }
 
+/** A figure without a goal. */
+export function told(measured: string, result: string): Row {
+  return { measured, result, goal: '-', reached: true }
+}
+
 /** Prints one aligned table, and lets the process end with an error when a goal was missed. */
 export function printRows(rows: readonly Row[]): void {
   const cells = [

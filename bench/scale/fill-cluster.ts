@@ -58,14 +58,14 @@ export const zoneOf = (at: number) => zones[at % zones.length] as string
 export async function fillCluster(api: KubeApi, size: ClusterSize, ceph: CephClusterDescription): Promise<void> {
   const places = placesOf(size)
   for (const [at, name] of places.all.entries()) await addNode(api, name, zoneOf(at))
-  await addApplications(api, size, places.all)
+  await addApplications(api, size)
   await seedCeph(api, ceph, { terminationSeconds: 1 } as Parameters<typeof seedCeph>[2])
   await addCephPods(api, ceph)
   await addToolboxPod(api, ceph.namespace)
   await addLonghorn(api, size, places.ofLonghorn)
 }
 
-async function addNode(api: KubeApi, name: string, zone: string): Promise<void> {
+export async function addNode(api: KubeApi, name: string, zone: string): Promise<void> {
   const labels = { 'kubernetes.io/hostname': name, 'topology.kubernetes.io/zone': zone }
   await addWithStatus(
     api,
@@ -79,55 +79,73 @@ async function addNode(api: KubeApi, name: string, zone: string): Promise<void> 
   )
 }
 
-async function addApplications(api: KubeApi, size: ClusterSize, places: readonly string[]): Promise<void> {
-  // Beside OSDs, two pods of Longhorn on each of its nodes.
-  const spread = size.pods - size.osds - (2 * size.nodes) / 5
-  const [teams, perApplication] = [100, Math.floor(spread / size.budgets)]
+/** Beside OSDs there are two pods of Longhorn on each of its nodes; all others are of applications. */
+export function copiesPerApplication({ pods: all, osds, nodes: count, budgets }: ClusterSize): number {
+  return Math.floor((all - osds - (2 * count) / 5) / budgets)
+}
+
+const teams = 100
+/** The application of this number, whose budget has its name. */
+export const applicationKey = (at: number) => ({ namespace: `team-${at % teams}`, name: `app-${at}` })
+
+async function addApplications(api: KubeApi, size: ClusterSize): Promise<void> {
+  const expectedPods = copiesPerApplication(size)
   for (let team = 0; team < teams; team += 1) await addNamespace(api, `team-${team}`)
   for (let at = 0; at < size.budgets; at += 1) {
-    const [namespace, app] = [`team-${at % teams}`, `app-${at}`]
-    for (let copy = 0; copy < perApplication; copy += 1) {
-      // A prime number apart, so that no two copies share a node.
-      const node = places[(at * perApplication + copy * 1_009) % places.length] as string
-      await addPod(api, applicationPod({ namespace, app, copy, node }))
-    }
+    for (let copy = 0; copy < expectedPods; copy += 1) await addApplicationPod(api, size, { at, copy, revision: 0 })
+    const { name } = applicationKey(at)
+    const counts = { currentHealthy: expectedPods, desiredHealthy: expectedPods - 1, expectedPods }
     await addWithStatus(
       api,
       podDisruptionBudgets,
       {
         apiVersion: 'policy/v1',
         kind: 'PodDisruptionBudget',
-        metadata: { namespace, name: app },
-        spec: { maxUnavailable: 1, selector: { matchLabels: { app } } },
+        metadata: applicationKey(at),
+        spec: { maxUnavailable: 1, selector: { matchLabels: { app: name } } },
       },
-      {
-        observedGeneration: 1,
-        disruptionsAllowed: 1,
-        currentHealthy: perApplication,
-        desiredHealthy: perApplication - 1,
-        expectedPods: perApplication,
-      },
+      { observedGeneration: 1, disruptionsAllowed: 1, ...counts },
     )
   }
 }
 
+export interface ApplicationCopy {
+  readonly at: number
+  readonly copy: number
+  /** Grows with each rollout. */
+  readonly revision: number
+}
+
+export function applicationPodKey({ at, copy, revision }: ApplicationCopy) {
+  const { namespace, name } = applicationKey(at)
+  return { namespace, name: `${name}-${hashOf(revision)}-${copy}` }
+}
+
+const hashOf = (revision: number) => `6c9f7d5b${revision + 8}`
+
+export function addApplicationPod(api: KubeApi, size: ClusterSize, one: ApplicationCopy): Promise<void> {
+  // A prime number apart, so that no two copies share a node.
+  const place = (one.at * copiesPerApplication(size) + (one.copy + one.revision) * 1_009) % size.nodes
+  return addPod(api, applicationPod(one, nodeName(place)))
+}
+
 /** With three containers, as the pods of a busy cluster have them: an application, its proxy and an agent. */
-function applicationPod(one: { namespace: string; app: string; copy: number; node: string }): Pod {
-  const { namespace, app, copy, node } = one
+function applicationPod(one: ApplicationCopy, node: string): Pod {
+  const { name: app } = applicationKey(one.at)
+  const hash = hashOf(one.revision)
   const containers = ['app', 'proxy', 'agent'].map((name) => ({
     name,
     image: `registry.example/${name}:1.2.3`,
-    env: Array.from({ length: 8 }, (_, line) => ({ name: `VARIABLE_${line}`, value: `${app}-${copy}-${line}` })),
+    env: Array.from({ length: 8 }, (_, line) => ({ name: `VARIABLE_${line}`, value: `${app}-${one.copy}-${line}` })),
     resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '256Mi' } },
   }))
   return {
     apiVersion: 'v1',
     kind: 'Pod',
     metadata: {
-      namespace,
-      name: `${app}-6c9f7d5b8-${copy}`,
-      labels: { app, 'pod-template-hash': '6c9f7d5b8' },
-      ownerReferences: [owner('ReplicaSet', `${app}-6c9f7d5b8`)],
+      ...applicationPodKey(one),
+      labels: { app, 'pod-template-hash': hash },
+      ownerReferences: [owner('ReplicaSet', `${app}-${hash}`)],
     },
     spec: { nodeName: node, containers } as Pod['spec'],
   }

@@ -1,7 +1,6 @@
 import { subscribe } from 'node:diagnostics_channel'
 import type { IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { configMaps, pods, serviceAccounts } from '@cofferdam/kubernetes/api/resources.ts'
@@ -19,12 +18,14 @@ import { buildCephDescription } from '@cofferdam/simulator/cluster-file/build-ce
 import { createToolboxExec } from '@cofferdam/simulator/cluster-file/ceph-toolbox.ts'
 import { parseClusterFile } from '@cofferdam/simulator/cluster-file/cluster-file.ts'
 import { createSimulatedCeph } from '@cofferdam/simulator/world/ceph/simulated-ceph.ts'
+import { playHour } from './day.ts'
 import { type ClusterSize, fillCluster, placesOf, zoneOf } from './fill-cluster.ts'
 
 /** What the server was asked for, but for leases: those are renewed whatever happens. */
 export interface Traffic {
   readonly calls: number
-  readonly writes: number
+  /** As method and path, in order. */
+  readonly writes: readonly string[]
   /** That it sent. */
   readonly bytes: number
 }
@@ -34,7 +35,7 @@ export type Question =
   | { readonly ask: 'verdict' }
   | { readonly ask: 'drain'; readonly node: string }
   | { readonly ask: 'phase'; readonly node: string }
-  | { readonly ask: 'churn'; readonly changes: number }
+  | { readonly ask: 'hour'; readonly hour: number }
 
 /** In a process of its own: the API server with all objects, and Ceph behind its toolbox. Tells its parent where it is, then answers. */
 export async function serveCluster(size: ClusterSize): Promise<void> {
@@ -81,22 +82,9 @@ export async function serveCluster(size: ClusterSize): Promise<void> {
         return true
       case 'phase':
         return (await api.get(nodeDisruptions, { name: `of-${question.node}` })).status?.phase ?? 'none'
-      case 'churn':
-        return churn(question.changes)
+      case 'hour':
+        return playHour(api, size, question.hour)
     }
-  }
-
-  /** Pods whose status changes, as kubelets report it. */
-  async function churn(changes: number): Promise<number> {
-    const { items } = await api.list(pods, { namespace: 'team-1' })
-    for (let at = 0; at < changes; at += 1) {
-      const { metadata } = items[at % items.length] as Pod
-      const body = { status: { message: `change ${at}` } }
-      const key = { namespace: 'team-1', name: metadata.name }
-      await api.patch(pods, key, { type: 'merge', body }, { subresource: 'status' })
-      if (at % 50 === 0) await new Promise((resolve) => setTimeout(resolve, 10))
-    }
-    return changes
   }
 }
 
@@ -134,7 +122,8 @@ function endPodsThatGo(server: ApiServer): void {
 }
 
 function countTraffic(): () => Traffic {
-  let [calls, writes, bytesOfClosed] = [0, 0, 0]
+  let [calls, bytesOfClosed] = [0, 0]
+  const writes: string[] = []
   const sockets = new Set<Socket>()
   subscribe('http.server.request.start', (message) => {
     const { request, socket } = message as { request: IncomingMessage; socket: Socket }
@@ -147,7 +136,7 @@ function countTraffic(): () => Traffic {
     }
     if (request.url?.includes('/leases') || request.url?.includes('/events')) return
     calls += 1
-    if (request.method !== 'GET') writes += 1
+    if (request.method !== 'GET') writes.push(`${request.method} ${request.url}`)
   })
   return () => ({
     calls,

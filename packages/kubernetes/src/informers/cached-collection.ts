@@ -4,6 +4,7 @@ import { keyOf, keyText } from '../api/resource-type.ts'
 import type { WatchEvent } from '../client/kube-api.ts'
 import { compareResourceVersions } from '../client/resource-version.ts'
 import { CacheContents, type CacheEntry, type Indexes } from './cache-contents.ts'
+import { shareParts } from './share-parts.ts'
 import type { ViewChange } from './watch-view.ts'
 
 export interface CachedCollectionOptions<T extends KubeObject, V> {
@@ -37,6 +38,8 @@ export class CachedCollection<T extends KubeObject, V> {
   #floor = ''
   /** Versions of removals since the floor; without them a repeated event would bring the dead back. */
   readonly #removedAt = new Map<string, string>()
+  /** What was read last; lists are in order, so it resembles what comes next. */
+  #neighbour: V | undefined
 
   constructor(options: CachedCollectionOptions<T, V>) {
     this.#options = options
@@ -135,7 +138,10 @@ export class CachedCollection<T extends KubeObject, V> {
     const value = this.#options.project(object)
     const isSame =
       this.#options.sharesEqualValues && held !== undefined && held.uid === uid && isSameJson(held.value, value)
-    return { value: isSame ? held.value : value, uid, resourceVersion }
+    if (isSame) return { value: held.value, uid, resourceVersion }
+    shareParts(value, held?.value ?? this.#neighbour)
+    this.#neighbour = value
+    return { value, uid, resourceVersion }
   }
 
   #advance(version: string): void {

@@ -18,6 +18,7 @@ import { parsePort } from '../parse-number.ts'
 import { type CephFlags, openCephLink } from './ceph-link.ts'
 import { configureDashboard, type DashboardFlags, dashboardPlace } from './dashboard-flags.ts'
 import { configureDrainLock, type DrainLockFlags, drainLockOptions } from './drain-lock-flags.ts'
+import { limitHeapGrowth } from './heap-growth.ts'
 import { configureKured, type KuredFlag, kuredOptions } from './kured-flag.ts'
 import { keepServing } from './serve-dashboard.ts'
 import { configureTrust, type TrustFlags, trustOf } from './trust-flags.ts'
@@ -92,6 +93,7 @@ export function createOperatorCommand({
     },
 
     async run({ flags, signal }) {
+      limitHeapGrowth()
       const trust = trustOf(flags)
       const page = dashboardPlace(flags)
       const log = createLog(flags.logLevel)

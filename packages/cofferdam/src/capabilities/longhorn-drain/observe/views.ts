@@ -31,6 +31,14 @@ import type { SelectingDeployment } from '../domain/budget-object.ts'
 import { type LonghornManagerPod, longhornManagerSelector } from '../domain/longhorn-manager.ts'
 import { drainPolicySetting } from '../domain/policy.ts'
 import type { LonghornViews } from './observe.ts'
+import {
+  slimAttachment,
+  slimEngine,
+  slimInstanceManager,
+  slimLonghornNode,
+  slimReplica,
+  slimVolume,
+} from './slim-longhorn.ts'
 
 export interface LonghornViewPorts {
   readonly informers: Informers
@@ -45,10 +53,7 @@ export interface LonghornViewPorts {
 /** Everything that is read of Longhorn, and of the cluster around it. */
 export function openLonghornViews({ informers, log, views }: LonghornViewPorts): LonghornViews {
   const managers = { labelSelector: longhornManagerSelector }
-  const longhornKind = <T extends KubeObject>(
-    type: ResourceType<T>,
-    project: (object: T) => T = withoutManagedFields,
-  ) =>
+  const longhornKind = <T extends KubeObject>(type: ResourceType<T>, project: (object: T) => T) =>
     informers.openOptional<T, T>(`longhorn/${type.plural}`, {
       type,
       project,
@@ -57,12 +62,12 @@ export function openLonghornViews({ informers, log, views }: LonghornViewPorts):
     })
   return {
     settings: longhornKind(longhornSettings, slimSetting),
-    nodes: longhornKind(longhornNodes),
-    volumes: longhornKind(longhornVolumes),
-    replicas: longhornKind(longhornReplicas),
-    engines: longhornKind(longhornEngines),
-    instanceManagers: longhornKind(longhornInstanceManagers),
-    attachments: longhornKind(longhornVolumeAttachments),
+    nodes: longhornKind(longhornNodes, slimLonghornNode),
+    volumes: longhornKind(longhornVolumes, slimVolume),
+    replicas: longhornKind(longhornReplicas, slimReplica),
+    engines: longhornKind(longhornEngines, slimEngine),
+    instanceManagers: longhornKind(longhornInstanceManagers, slimInstanceManager),
+    attachments: longhornKind(longhornVolumeAttachments, slimAttachment),
     budgets: views.plainBudgets(),
     disruptions: views.disruptions(),
     managerSets: informers.open('longhorn/daemonsets', { ...managers, type: daemonSets, project: slimManagerSet }),

@@ -1,0 +1,148 @@
+import { type ChildProcess, spawn } from 'node:child_process'
+import { setTimeout } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import { operatorEnvironment } from '@cofferdam/product/deploy/operator-manifests.ts'
+import { type Row, told } from '../report/rows.ts'
+import { placesOf } from './fill-cluster.ts'
+import { heapProbeFlags } from './heap-probe.ts'
+import { measureDay } from './measure-day.ts'
+import { cpuSecondsOf, memoryOf, sizeText } from './processes.ts'
+import type { Question, Traffic } from './serve-cluster.ts'
+import { type ServedCluster, writeKubeconfig } from './served-cluster.ts'
+
+const idleSeconds = 60
+const quietSeconds = 15
+const drainedNodes = 5
+const verdictGoalSeconds = 30
+/** As the stricter reading of 512 MB. */
+const memoryGoal = 512e6
+
+interface Subjects extends ServedCluster {
+  readonly operator: ChildProcess
+}
+
+interface Measured {
+  readonly seconds: number
+  readonly cpuSeconds: number
+}
+
+export async function measureOperator(cluster: ServedCluster): Promise<Row[]> {
+  const operator = startOperator(writeKubeconfig(cluster, { token: cluster.token }))
+  const subjects = { ...cluster, operator }
+  try {
+    const start = await measureStart(subjects)
+    await untilQuiet(subjects)
+    const rested = memoryOf(operator)
+    const idle = await measureIdle(subjects)
+    const drains = await measureDrains(subjects)
+    const day = await measureDay(subjects)
+    const end = memoryOf(operator)
+    return [
+      ...start,
+      idle,
+      drains,
+      memoryRow('resident memory after the start', rested.resident),
+      memoryRow(`resident memory after ${drainedNodes} drains and a day of changes`, end.resident),
+      memoryRow('most resident memory', end.most),
+      ...day,
+    ]
+  } finally {
+    operator.kill()
+  }
+}
+
+async function measureStart(subjects: Subjects): Promise<Row[]> {
+  const { seconds, cpuSeconds } = await until(subjects, { ask: 'verdict' }, (said) => said === true)
+  const { calls, bytes } = await subjects.ask<Traffic>({ ask: 'traffic' })
+  return [
+    {
+      measured: 'cold start to the first verdict on Ceph',
+      result: `${seconds.toFixed(1)} s, ${cpuSeconds.toFixed(1)} s of CPU`,
+      goal: `${verdictGoalSeconds} s of CPU`,
+      reached: cpuSeconds < verdictGoalSeconds,
+    },
+    told('API calls and bytes of the start', `${calls} calls, ${sizeText(bytes)}`),
+  ]
+}
+
+/** All is read, and what a new cluster needs is written: budgets for a thousand instance managers of Longhorn, for example. */
+async function untilQuiet({ ask, operator }: Subjects): Promise<void> {
+  const done = async () => ({
+    writes: (await ask<Traffic>({ ask: 'traffic' })).writes.length,
+    cpu: cpuSecondsOf(operator),
+  })
+  for (let before = await done(); ; ) {
+    await setTimeout(quietSeconds * 1_000)
+    const now = await done()
+    if (now.writes === before.writes && now.cpu - before.cpu < 0.05 * quietSeconds) return
+    before = now
+  }
+}
+
+async function measureIdle({ ask }: Subjects): Promise<Row> {
+  const before = await ask<Traffic>({ ask: 'traffic' })
+  await setTimeout(idleSeconds * 1_000)
+  const after = await ask<Traffic>({ ask: 'traffic' })
+  const writes = after.writes.slice(before.writes.length)
+  for (const write of writes) console.log(`written while idle: ${write}`)
+  return {
+    measured: `writes in ${idleSeconds} idle seconds`,
+    result: String(writes.length),
+    goal: '0',
+    reached: writes.length === 0,
+  }
+}
+
+async function measureDrains(subjects: Subjects): Promise<Row> {
+  const { ask, operator, size } = subjects
+  const [before, cpu] = [await ask<Traffic>({ ask: 'traffic' }), cpuSecondsOf(operator)]
+  for (const node of placesOf(size).ofApplicationsOnly.slice(0, drainedNodes)) {
+    await ask({ ask: 'drain', node })
+    await until(subjects, { ask: 'phase', node }, (phase) => phase === 'Drained')
+  }
+  const after = await ask<Traffic>({ ask: 'traffic' })
+  const calls = ((after.calls - before.calls) / drainedNodes).toFixed(0)
+  const bytes = sizeText((after.bytes - before.bytes) / drainedNodes)
+  const seconds = ((cpuSecondsOf(operator) - cpu) / drainedNodes).toFixed(2)
+  return told('a drained node of 25 or 26 pods', `${calls} calls, ${bytes}, ${seconds} s of CPU`)
+}
+
+async function until(
+  { ask, operator }: Subjects,
+  question: Question,
+  isSo: (said: unknown) => boolean,
+): Promise<Measured> {
+  const [began, cpu] = [performance.now(), cpuSecondsOf(operator)]
+  while (!isSo(await ask(question))) {
+    if (operator.exitCode !== null) throw new Error(`the operator ended with ${operator.exitCode}`)
+    if (performance.now() - began > 600_000) throw new Error(`not within ten minutes: ${JSON.stringify(question)}`)
+    await setTimeout(200)
+  }
+  return { seconds: (performance.now() - began) / 1_000, cpuSeconds: cpuSecondsOf(operator) - cpu }
+}
+
+function memoryRow(measured: string, bytes: number): Row {
+  return { measured, result: sizeText(bytes), goal: 'under 512 MB (488 MiB)', reached: bytes < memoryGoal }
+}
+
+function startOperator(kubeconfig: string): ChildProcess {
+  const program = fileURLToPath(new URL('../cofferdam.js', import.meta.url))
+  const cluster = 'rook-ceph/rook-ceph'
+  const flags = [
+    '--ceph-clusters',
+    cluster,
+    '--own-osds',
+    cluster,
+    '--no-guard',
+    // Where the machine is busy, the server answers too late for a lease.
+    '--no-leader-elect',
+    '--health-port',
+    '0',
+    '--log-level',
+    'error',
+  ]
+  return spawn(process.execPath, [...heapProbeFlags, program, 'operator', '--kubeconfig', kubeconfig, ...flags], {
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    env: { ...process.env, ...operatorEnvironment },
+  })
+}

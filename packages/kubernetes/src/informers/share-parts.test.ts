@@ -1,0 +1,80 @@
+import fc from 'fast-check'
+import { describe, expect, it } from 'vitest'
+import type { KubeObject } from '../api/kube-object.ts'
+import { CachedCollection } from './cached-collection.ts'
+import { shareParts } from './share-parts.ts'
+
+const pod = (name: string, labels: object) => ({ metadata: { name, labels }, conditions: [{ type: 'Ready' }] })
+
+describe('parts of neighbours that are equal', () => {
+  it('are one in memory, so that a thousand pods of one app keep its labels once', () => {
+    const [first, second] = [pod('shop-1', { app: 'shop' }), pod('shop-2', { app: 'shop' })]
+    shareParts(second, first)
+    expect(second.metadata.labels).toBe(first.metadata.labels)
+    expect(second.conditions).toBe(first.conditions)
+    expect(second).toEqual(pod('shop-2', { app: 'shop' }))
+  })
+
+  it.each<[string, object, object]>([
+    ['a text that differs stays its own, or a pod would be counted to another app', { app: 'shop' }, { app: 'bank' }],
+    ['a field that only one has stays with it', { app: 'shop', tier: 'web' }, { app: 'shop' }],
+    ['a field that the neighbour has beside it is not taken over', { app: 'shop' }, { app: 'shop', tier: 'web' }],
+    ['a list is no object, though both be empty', { ports: [] }, { ports: {} }],
+    ['a longer list keeps its end', { ports: [80, 443] }, { ports: [80] }],
+    ['what every object inherits is no part of the neighbour', { toString: 'text' }, {}],
+    ['a field that is called __proto__ changes no prototype', JSON.parse('{"__proto__":{"a":1}}') as object, {}],
+  ])('%s', (_, own, others) => {
+    const [value, like] = [{ labels: own }, { labels: others }]
+    const [before, likeBefore] = [structuredClone(value), structuredClone(like)]
+    shareParts(value, like)
+    expect(value).toStrictEqual(before)
+    expect(like).toStrictEqual(likeBefore)
+    expect(value.labels).not.toBe(like.labels)
+  })
+
+  it('writes into nothing that is frozen: objects of the embedded server are shared with it', () => {
+    const frozen = Object.freeze({ labels: Object.freeze({ app: 'shop' }), name: 'shop-2' })
+    expect(() => shareParts(frozen, pod('shop-1', { app: 'shop' }))).not.toThrow()
+  })
+
+  it('takes no Map for an empty object: two ledgers would become one', () => {
+    const [value, like] = [{ tickets: new Map([['a', 1]]) }, { tickets: new Map([['b', 2]]) }]
+    shareParts(value, like)
+    expect([...value.tickets.keys()]).toEqual(['a'])
+  })
+
+  it('changes neither of any two values', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.jsonValue(), (left, right) => {
+        const texts = [left, right].map((each) => JSON.stringify(each))
+        shareParts(left, right)
+        shareParts({ left, right }, { left: right, right })
+        expect([left, right].map((each) => JSON.stringify(each))).toEqual(texts)
+      }),
+    )
+  })
+})
+
+describe('a collection of pods that were read one after the other', () => {
+  const object = (name: string, resourceVersion: string): KubeObject => ({
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace: 'shop', name, uid: name, resourceVersion, labels: { app: 'shop' } },
+  })
+
+  it('keeps their labels once, and still once when one of them has changed', () => {
+    const collection = new CachedCollection<KubeObject, Pick<KubeObject, 'metadata'>>({
+      project: ({ metadata }) => ({ metadata }),
+      sharesEqualValues: true,
+      indexes: {},
+      emit: () => {},
+    })
+    const staged = collection.stage()
+    for (const name of ['a', 'b', 'c']) staged.put(object(name, '1'))
+    staged.commit('1')
+    collection.apply({ type: 'MODIFIED', object: object('b', '2') })
+    const labels = collection.contents.list().map(({ metadata }) => metadata.labels)
+    expect(labels).toHaveLength(3)
+    expect(new Set(labels).size).toBe(1)
+  })
+})
