@@ -58,6 +58,8 @@ export async function serveCluster(size: ClusterSize): Promise<void> {
     server,
     clock: realClock,
     port: 0,
+    // Caches of Go list a kind in one answer, all kinds at once.
+    slowReaders: { longestStallMs: 600_000, mostBytes: 8 * 1024 ** 3 },
     exec: createToolboxExec((asked) => (asked === namespace ? simulated.commands : undefined)),
   })
   process.send?.({ url: `http://127.0.0.1:${port}`, token: status.token })

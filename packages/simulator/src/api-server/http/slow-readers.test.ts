@@ -88,3 +88,10 @@ it('a list that is not read is not held for ever either', async () => {
   // Whoever is cut off is forgotten, with the moment at which it would have been.
   await until(() => clock.nextAt() === undefined)
 })
+
+it('a list that is larger than all that may wait is read by the one who asks for it: cut off, it would be asked for again for ever', async () => {
+  const { face } = await stage({ mostBytes: megabyte })
+  const headers = { 'accept-encoding': 'identity' }
+  const answer = await fetch(`http://127.0.0.1:${face.port}${configMapsPath}`, { headers })
+  expect((await answer.text()).length).toBeGreaterThan(12 * megabyte)
+})

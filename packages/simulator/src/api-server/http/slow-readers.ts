@@ -5,7 +5,7 @@ import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 export interface SlowReaderLimits {
   /** A caller that reads nothing for so long is cut off. */
   readonly longestStallMs: number
-  /** So much may wait for all callers together; above it those that have not read for longest are cut off. */
+  /** So much may wait for all callers together; above it those that have not read for longest are cut off, but the last of them. */
   readonly mostBytes: number
 }
 
@@ -14,8 +14,9 @@ const defaultSlowReaderLimits: SlowReaderLimits = { longestStallMs: 60_000, most
 /**
  * Callers that are sent more than they read. What they have not read is held in memory, so a few hundred that never read would fill it.
  *
- * Guarantees: nobody waits longer, and all together hold no more, than the limits say; a caller that is cut off can connect and ask again,
- * as clients do with every watch that ends.
+ * Guarantees: nobody waits longer, and two or more together hold no more, than the limits say. One list may be larger than the limit: cut off
+ * for that, it would be asked for again and never be read. A caller that is cut off can connect and ask again, as clients do with every watch
+ * that ends.
  */
 export class SlowReaders {
   readonly #clock: Clock
@@ -47,7 +48,7 @@ export class SlowReaders {
 
   #cutOffLongest(): void {
     for (const response of this.#waiting.keys()) {
-      if (this.#bytes <= this.#limits.mostBytes) return
+      if (this.#bytes <= this.#limits.mostBytes || this.#waiting.size === 1) return
       this.#forget(response)
       response.destroy()
     }
