@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import type { EventSubject, EventText } from './build-event.ts'
 import type { Clock } from './clock.ts'
 
@@ -64,7 +65,7 @@ export class EventMemory {
   /** What is remembered of it, where it is to be written. */
   admit(about: EventSubject, { type, reason, note }: EventText, topic?: Topic): RememberedEvent | undefined {
     const object = idOf(about)
-    const words = JSON.stringify([type, reason, note])
+    const words = fingerprint(JSON.stringify([type, reason, note]))
     const occurrence = { object, state: topic?.state ?? words, reason }
     const event =
       topic === undefined
@@ -149,6 +150,11 @@ export class EventMemory {
     limit(this.#objects)
     return event
   }
+}
+
+/** Thousands of long notes would be megabytes that are only ever compared. */
+function fingerprint(text: string): string {
+  return text.length <= 64 ? text : createHash('sha256').update(text).digest('base64url')
 }
 
 function limit(remembered: Map<string, unknown>): void {
