@@ -124,7 +124,7 @@ function startProcess(ports: ProcessPorts, name: string, timing: LeaderTiming | 
   const freezable = createFreezable(clock)
   const isCut = () => hazards.isDead || freezable.isFrozen
   const skew = { ms: 0 }
-  const own: Clock = { now: () => clock.now() + skew.ms, after: freezable.clock.after }
+  const own: Clock = { now: () => clock.now() + skew.ms, elapsed: () => clock.now(), after: freezable.clock.after }
   let known: { readonly commands: CephCommands } | undefined
   const operator: Operator = startOperator({
     api: freezable.api(hazardApi(ports.api, { clock, random: random.stream('hazards'), hazards: [hazards, shared] })),

@@ -1,8 +1,15 @@
 /** Time as it is handed to everything that waits. Milliseconds since the epoch. */
 export interface Clock {
   now(): number
+  /** Milliseconds since some moment, which are never turned back or put forward. Where a clock has none, `now` counts as that. */
+  elapsed?(): number
   /** Calls back once, `delayMs` from now; the returned function takes it back. */
   after(delayMs: number, callback: () => void): () => void
+}
+
+/** What has passed between two of these has really passed, whatever was done to the clock. */
+export function elapsedMs(clock: Clock): number {
+  return clock.elapsed?.() ?? clock.now()
 }
 
 /** Whether so much time has not passed since. A moment that is still to come was noted before the clock was turned back: it holds up nothing. */

@@ -1,7 +1,7 @@
 import { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { sleep, timestamp } from './clock.ts'
+import { type Clock, sleep, timestamp } from './clock.ts'
 import { LeaderLease, type LeaseRecord, type LeaseStore } from './leader-lease.ts'
 import { seededRandom } from './random.ts'
 
@@ -43,7 +43,7 @@ async function answer(mode: 'answers' | 'fails' | 'hangs'): Promise<void> {
   if (mode === 'hangs') await new Promise<never>(() => {})
 }
 
-function candidate(name: string, clock: VirtualClock, lease: ReturnType<typeof sharedLease>) {
+function candidate(name: string, clock: Clock, lease: ReturnType<typeof sharedLease>) {
   const store = lease.connect()
   const stop = new AbortController()
   const state = { leading: false }
@@ -133,6 +133,49 @@ describe('a leader lease', () => {
     expect(a.elector.mayAct()).toBe(true)
     await clock.advance(7_000)
     expect([a.elector.mayAct(), a.state.leading]).toEqual([false, false])
+  })
+})
+
+describe('a clock that somebody sets', () => {
+  /** The clock of one machine, which can be set; time passes as for all others. */
+  function machineClock(time: VirtualClock) {
+    const set = { ms: 0 }
+    const clock: Clock = { now: () => time.now() + set.ms, elapsed: () => time.now(), after: time.after.bind(time) }
+    return { clock, set }
+  }
+
+  it('turned back by an hour while the server is out of reach, it lets nobody act beyond the deadline: two would have acted for that hour', async () => {
+    const time = new VirtualClock()
+    const { clock, set } = machineClock(time)
+    const lease = sharedLease()
+    const [a, b] = [candidate('a', clock, lease), candidate('bb', time, lease)]
+    await time.advance(30_000)
+    a.store.mode = 'hangs'
+    set.ms = -3_600_000
+    await time.advance(12_000)
+    expect([a.elector.mayAct(), a.state.leading]).toEqual([false, false])
+    await time.advance(8_000)
+    expect(b.state.leading).toBe(true)
+  })
+
+  it('put forward by an hour, it lets a candidate take nothing over from a leader that renews', async () => {
+    const time = new VirtualClock()
+    const { clock, set } = machineClock(time)
+    const lease = sharedLease()
+    const [a, b] = [candidate('a', time, lease), candidate('bb', clock, lease)]
+    await time.advance(30_000)
+    set.ms = 3_600_000
+    await time.advance(30_000)
+    expect([a.state.leading, b.state.leading]).toEqual([true, false])
+  })
+
+  it('that was put forward while the machine was suspended ends the lead: it may have been away for as long', async () => {
+    const time = new VirtualClock()
+    const { clock, set } = machineClock(time)
+    const a = candidate('a', clock, sharedLease())
+    await time.advance(30_000)
+    set.ms = 3_600_000
+    expect(a.elector.mayAct()).toBe(false)
   })
 })
 

@@ -1,4 +1,4 @@
-import { type Clock, sleep } from './clock.ts'
+import { type Clock, elapsedMs, sleep } from './clock.ts'
 import type { Random } from './random.ts'
 
 /** Who leads, as it is written where all candidates see it. */
@@ -45,20 +45,26 @@ export interface LeaderLeaseOptions {
   readonly onError?: (error: unknown) => void
 }
 
+/** When something was, by the clock and in time that really passed. */
+interface Moment {
+  readonly atMs: number
+  readonly elapsedMs: number
+}
+
 /**
  * Lets one of several candidates lead.
  *
  * Guarantees: `mayAct()` turns false `renewDeadlineSeconds` after the last renewal began, even when nothing else could
- * run in between. A takeover is timed by changes this process saw with its own clock; times written by others are never
- * compared with it, so a wrong clock elsewhere cannot cause one.
- * Assumes: clocks may be wrong, but not much faster than another's. A lease is not a fence: whoever acts for long must
+ * run in between, and when the clock was turned back meanwhile. A takeover is timed by changes this process saw, in time that really
+ * passed; times written by others are never compared with it, so a wrong clock, here or elsewhere, cannot cause one.
+ * Assumes: time passes on no machine much faster than on another. A lease is not a fence: whoever acts for long must
  * also carry an epoch that the receiver checks.
  */
 export class LeaderLease {
   readonly #options: LeaderLeaseOptions
   readonly #timing: LeaderTiming
-  #seen: { readonly text: string; readonly atMs: number; readonly holder: string } | undefined
-  #renewedAtMs = Number.NEGATIVE_INFINITY
+  #seen: { readonly text: string; readonly elapsedMs: number; readonly holder: string } | undefined
+  #renewed: Moment | undefined
   /** As we wrote it last: while nobody else has written it, it is renewed without being read again. */
   #kept: KeptLease | undefined
 
@@ -71,7 +77,17 @@ export class LeaderLease {
   }
 
   mayAct(): boolean {
-    return this.#options.clock.now() - this.#renewedAtMs < this.#timing.renewDeadlineSeconds * 1_000
+    if (this.#renewed === undefined) return false
+    const { atMs, elapsedMs: since } = this.#renewed
+    const now = this.#now()
+    // Of a machine that was suspended only the clock knows how long.
+    const passedMs = Math.max(now.atMs - atMs, now.elapsedMs - since)
+    return passedMs < this.#timing.renewDeadlineSeconds * 1_000
+  }
+
+  #now(): Moment {
+    const { clock } = this.#options
+    return { atMs: clock.now(), elapsedMs: elapsedMs(clock) }
   }
 
   holder(): string | undefined {
@@ -108,7 +124,8 @@ export class LeaderLease {
 
   async #renewWithinDeadline(signal: AbortSignal): Promise<void> {
     const { clock } = this.#options
-    const leftMs = this.#renewedAtMs + this.#timing.renewDeadlineSeconds * 1_000 - clock.now()
+    const since = this.#renewed?.elapsedMs ?? Number.NEGATIVE_INFINITY
+    const leftMs = since + this.#timing.renewDeadlineSeconds * 1_000 - elapsedMs(clock)
     const attempt = new AbortController()
     const abandon = () => attempt.abort()
     const cancel = clock.after(Math.max(0, leftMs), abandon)
@@ -131,15 +148,15 @@ export class LeaderLease {
     find: () => Promise<KeptLease | undefined>,
     signal: AbortSignal,
   ): Promise<'held' | 'overtaken' | 'not held'> {
-    const { store, identity, clock, timestamp, onError } = this.#options
-    const beganMs = clock.now()
+    const { store, identity, timestamp, onError } = this.#options
+    const began = this.#now()
     try {
       const found = await raceAbort(find(), signal)
       this.#observe(found?.record)
       const held = found?.record
       const isOurs = held?.holder === identity
       if (held !== undefined && held.holder !== '' && !isOurs && !this.#hasExpired(held)) {
-        this.#renewedAtMs = Number.NEGATIVE_INFINITY
+        this.#renewed = undefined
         return 'not held'
       }
       const now = timestamp()
@@ -155,7 +172,7 @@ export class LeaderLease {
       this.#observe(record)
       this.#kept = version === '' ? undefined : { record, version }
       // Counted from before the write: the others may have begun to wait from then on.
-      this.#renewedAtMs = beganMs
+      this.#renewed = began
       return 'held'
     } catch (error) {
       if (!signal.aborted) onError?.(error)
@@ -168,18 +185,18 @@ export class LeaderLease {
     if (text === this.#seen?.text) return
     const holder = record?.holder ?? ''
     const changed = holder !== this.#seen?.holder
-    this.#seen = { text, atMs: this.#options.clock.now(), holder }
+    this.#seen = { text, elapsedMs: elapsedMs(this.#options.clock), holder }
     if (changed) this.#options.onChange?.(holder)
   }
 
   #hasExpired(record: LeaseRecord): boolean {
-    const seenAtMs = this.#seen?.atMs ?? Number.POSITIVE_INFINITY
-    return this.#options.clock.now() - seenAtMs >= record.durationSeconds * 1_000
+    const since = this.#seen?.elapsedMs ?? Number.POSITIVE_INFINITY
+    return elapsedMs(this.#options.clock) - since >= record.durationSeconds * 1_000
   }
 
   async #giveUp(): Promise<void> {
     const { store, identity, clock, timestamp, onError } = this.#options
-    this.#renewedAtMs = Number.NEGATIVE_INFINITY
+    this.#renewed = undefined
     this.#kept = undefined
     const patience = new AbortController()
     const cancel = clock.after(this.#timing.retrySeconds * 1_000, () => patience.abort())

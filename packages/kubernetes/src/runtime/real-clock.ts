@@ -2,6 +2,7 @@ import type { Clock } from './clock.ts'
 
 export const realClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   after(delayMs, callback) {
     // Node clamps longer delays to 1 ms, which would turn a far recheck into a hot loop.
     const timer = setTimeout(callback, Math.min(delayMs, 2 ** 31 - 1))
