@@ -37,6 +37,7 @@ export interface RunOptions {
 
 const stepMs = 2_000
 const convergesWithinMs = 90 * 60_000
+const leftoversMs = 15_000
 /** By then everything has ended that ends by itself. */
 const circleMs = 30 * 60_000
 /** Renewed seldom, so that a day costs little; a new process must write nothing either. */
@@ -120,17 +121,17 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
 
   tell('everybody goes home')
   for (const mend of mends) await settled(stage, mend())
-  await settled(stage, detachByHand(stage))
   excuses.hindered(0)
   let left: string[] = ['everything']
-  const homeMs = clock.now()
-  while (left.length > 0 && clock.now() - homeMs < convergesWithinMs) {
-    await step(5_000)
-    if (clock.now() - homeMs === circleMs) {
+  for (let waitedMs = 0; left.length > 0 && waitedMs < convergesWithinMs; waitedMs += leftoversMs) {
+    const { areLeft } = await settled(stage, detachByHand(stage, { evenDegraded: waitedMs >= circleMs }))
+    for (let stepped = 0; stepped < leftoversMs; stepped += 5_000) await step(5_000)
+    if (waitedMs === circleMs) {
       for (const name of await settled(stage, endCircles(stage)))
         tell(`somebody ends ${name}: it and kured wait for each other`)
     }
-    if ((clock.now() - homeMs) % 15_000 === 0) left = await settled(stage, observeLeftovers(stage, handSet))
+    const found = await settled(stage, observeLeftovers(stage, handSet))
+    left = areLeft ? [...found, 'volumes were attached by hand a moment ago'] : found
   }
   const waits = left.filter((line) => / is (Waiting|Pending|Locking): \S/.test(line) && !line.endsWith('no reason'))
   const wrong = left.filter((line) => !waits.includes(line))
