@@ -23,7 +23,7 @@ export const goals: Goals = {
     'capabilities/drain-detection/domain': 94,
     'capabilities/drain-lock/domain': 93.6,
     'capabilities/fencing/domain': 95.7,
-    'capabilities/kured/domain': 88.7,
+    'capabilities/kured/domain': 100,
     'capabilities/longhorn-drain/domain': 94.9,
     'capabilities/machine-config/domain': 84.2,
     'capabilities/machine-deletion/domain': 99.2,

@@ -52,11 +52,26 @@ describe('flags of kured', () => {
     expect(flagsOf(['--concurrency=2'], env)).toMatchObject({ value: { concurrency: 4, periodMs: 3_600_000 } })
   })
 
+  it('are found in a container of another name and in args alone, as manifests of others write them', () => {
+    const inContainers = (...containers: { name: string; args?: readonly string[] }[]) =>
+      parseKuredFlags({ spec: { selector: {}, template: { metadata: {}, spec: { containers } } } })
+    const main = { name: 'main', args: ['--concurrency=3'] }
+    expect(inContainers(main)).toMatchObject({ value: { concurrency: 3 } })
+    expect(inContainers({ name: 'proxy' }, { ...main, name: 'kured' })).toMatchObject({ value: { concurrency: 3 } })
+    expect(inContainers()).toEqual({ known: false, why: 'it has no container' })
+  })
+
+  it('may have a time of 0 without a unit, as Go does', () => {
+    expect(read('--lock-ttl=0', '--period=0')).toMatchObject({ lockTtlMs: 0, periodMs: 0 })
+  })
+
   const bad: Record<string, string[]> = {
     'a concurrency that is no number': ['--concurrency=many'],
+    'a concurrency that is cut off': ['--concurrency'],
     'a time without a unit': ['--lock-ttl=30'],
     'a day that there is not': ['--reboot-days=someday'],
     'an hour that there is not': ['--start-time=25:00'],
+    'an hour that is a word': ['--start-time=noon'],
     'a time zone that there is not': ['--time-zone=Mars/Olympus'],
   }
   it.each(Object.entries(bad))(
