@@ -25,7 +25,7 @@ export const goals: Goals = {
     'capabilities/fencing/domain': 95.7,
     'capabilities/kured/domain': 100,
     'capabilities/longhorn-drain/domain': 94.9,
-    'capabilities/machine-config/domain': 84.2,
+    'capabilities/machine-config/domain': 100,
     'capabilities/machine-deletion/domain': 99.2,
     'capabilities/osd-update/domain': 88.8,
     'eviction-guard/domain': 97,

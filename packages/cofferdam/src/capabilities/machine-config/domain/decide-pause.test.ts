@@ -95,6 +95,14 @@ const cases: Record<string, { given: Partial<MachineConfigSnapshot>; then: strin
     given: { pools: [pool({ ...managed, ...mark() })] },
     then: ['worker: as it is, lifted, PoolPauseEnded'],
   },
+  'a pause that another hand ended after the last request leaves no note: the next request pauses again': {
+    given: { pools: [pool({ ...managed, ...mark() })], requests: over },
+    then: ['worker: as it is, no note, no event'],
+  },
+  'a pool that is being deleted is left alone: a write would only hold up its end': {
+    given: { pools: [{ ...pool({ ...managed, ...mark() }, { paused: true }), isDeleted: true }], requests: over },
+    then: [],
+  },
   'while that is noted the pool is not paused': { given: { pools: [pool({ ...managed, ...lifted })] }, then: [] },
   'when no request stands any more that note goes, and the next request pauses again': {
     given: { pools: [pool({ ...managed, ...lifted })], requests: over },

@@ -3,6 +3,7 @@ import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import { known } from '../../../shared/observed.ts'
 import { decideMachineConfig } from './decide.ts'
 import { parseConfiguredNode } from './parse-node.ts'
+import { parsePool } from './parse-pool.ts'
 
 const prefix = 'machineconfiguration.openshift.io'
 
@@ -11,6 +12,9 @@ function node(desired: string, lastApplied: string, spec: object = { unschedulab
   const status = { nodeInfo: { bootID: 'boot-1' } }
   return parseConfiguredNode({ metadata: { name: 'worker-1', annotations }, spec, status } as never)
 }
+
+/** As a cluster without the Machine Config Operator has it, and one whose kubelet has not reported yet. */
+const bare = parseConfiguredNode({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'worker-1' } })
 
 const request = (phase: string) =>
   ({
@@ -57,6 +61,10 @@ const cases: Record<string, { node: ReturnType<typeof node>; requests?: NodeDisr
     then: ['withdrawal'],
   },
   'a node that was never updated wants nothing': { node: node('', ''), then: [] },
+  'a node without annotations wants nothing: it may be of a cluster without the Machine Config Operator': {
+    node: bare,
+    then: [],
+  },
   'a wish that is neither of the two is nothing to act on': { node: node('reboot-now', ''), then: [] },
 }
 
@@ -65,5 +73,26 @@ describe('requests for nodes that get another configuration', () => {
     const { steps } = decideMachineConfig({ pools: [], nodes: [seen], requests: known(requests), nowMs: 0 })
     const texts = steps.map((step) => (step.write === 'request' ? `request: ${step.request.spec.reason}` : step.write))
     expect(texts).toEqual(then)
+  })
+
+  const labels = { worker: '', gpu: '', fast: '' }
+  const pool = (name: string) =>
+    parsePool({ metadata: { name }, spec: { nodeSelector: { matchLabels: { [name]: '' } } } } as never)
+  const askers: Record<string, [pools: string[], askedBy: string]> = {
+    'its pool, which the administrator can pause': [['worker'], 'machineconfigpool/worker'],
+    'its pool of the administrator, whose rules count before those of workers': [
+      ['worker', 'gpu'],
+      'machineconfigpool/gpu',
+    ],
+    'the node alone when two pools claim it: one of them would be blamed, and paused, for the other': [
+      ['worker', 'gpu', 'fast'],
+      'node/worker-1',
+    ],
+  }
+  it.each(Object.entries(askers))('name %s', (_sentence, [names, askedBy]) => {
+    const nodes = [{ ...node(drain, before), labels }]
+    const { steps } = decideMachineConfig({ pools: names.map(pool), nodes, requests: known([]), nowMs: 0 })
+    const asked = steps.flatMap((step) => (step.write === 'request' ? [step.request.metadata.annotations] : []))
+    expect(asked).toEqual([{ 'cofferdam.io/asked-by': askedBy }])
   })
 })
