@@ -157,6 +157,14 @@ table('what is refused', {
     },
     then: 'refused AppLocked',
   },
+  "a pod under an owner's lock, with break-glass, while the pod cannot be read: it may be on any node": {
+    given: { budgets: known([locked]), pod: unknown('no answer'), ledger: known(acting), token, breakGlass: glass },
+    then: 'refused AppLocked',
+  },
+  "a pod under an owner's lock, with break-glass, while the ledger cannot be read: the epoch may be void": {
+    given: { budgets: known([locked]), ledger: unknown('no answer'), token, breakGlass: glass },
+    then: 'refused AppLocked',
+  },
   "a pod under an owner's lock, with break-glass and a void epoch": {
     given: { budgets: known([locked]), ledger: known(acting), token: { ...token, epoch: 9 }, breakGlass: glass },
     then: 'refused AppLocked',
