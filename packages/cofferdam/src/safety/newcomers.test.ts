@@ -14,6 +14,16 @@ it('an OSD that CRUSH has and the OSD map has not did not just come back: verdic
   expect([0, 1, 99].map((osd) => newcomers.mayMatter(osd))).toEqual([true, false, false])
 })
 
+it('a verdict about a host whose OSD has just come back is made again when an OSD elsewhere goes: a yes from before would stop the copy that comes', () => {
+  const map = exampleMap({ osds: [back], pgs: [{ pg: '1.0', acting: [2, 4, 5], reported: 8 }] })
+  const before = buildSafetyIndex(map)
+  const after = before.withOsd({ id: 4, isUp: false })
+  const ofHostA = (index: typeof before) => index.domainVerdicts('host')[0]?.verdict
+  expect(ofHostA(before)).toEqual({ may: 'yes' })
+  expect(ofHostA(before.withOsd({ id: 4, isUp: false }))).toEqual(ofHostA(after))
+  expect(ofHostA(after)?.may).toBe('unknown')
+})
+
 describe('an OSD that has just come back', () => {
   it('is not stopped again while a placement group that lacks a copy has yet to say whether it is there', () => {
     const map = exampleMap({ osds: [back], pgs: [{ ...short, reported: 8 }] })

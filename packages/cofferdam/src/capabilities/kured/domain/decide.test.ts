@@ -42,6 +42,10 @@ const single: Record<string, [SmallKured, string[]]> = {
     { lock: lockOf('node-1', { agoSeconds: 90, ttlSeconds: 60 }), nodes: [kuredNode('node-1')] },
     ['lock cofferdam'],
   ],
+  'one that has lapsed stays as it is where kured did not opt in': [
+    { isOptedIn: false, lock: lockOf('node-1', { agoSeconds: 90, ttlSeconds: 60 }), nodes: [kuredNode('node-1')] },
+    [],
+  ],
   'a lock that is no JSON is left as it is, and nothing is asked for': [
     { lock: '{"nodeID":', nodes: [wantedNode('node-1')] },
     ['Warning KuredLockUnreadable'],
@@ -72,6 +76,14 @@ const single: Record<string, [SmallKured, string[]]> = {
   ],
   'of two that have waited equally long it is the same one in each pass, or both would be drained': [
     { lock: ownLock(), nodes: [wantedNode('node-2'), wantedNode('node-1')] },
+    ['request node-1'],
+  ],
+  'a request of somebody else is none of its own: kured would wait for it without end': [
+    {
+      lock: ownLock(),
+      nodes: [wantedNode('node-1')],
+      requests: [{ ...requestOf('node-2', 'Waiting'), metadata: { name: 'by-hand', uid: 'uid of by-hand' } }],
+    },
     ['request node-1'],
   ],
   'a request that has no phase yet counts: each pass before it had one would ask for another node': [
@@ -135,6 +147,18 @@ const single: Record<string, [SmallKured, string[]]> = {
   'not while it is being drained: kured would evict beside the request': [
     { lock: ownLock(), nodes: [wantedNode('node-1')], requests: [requestOf('node-1', 'Draining')] },
     [],
+  ],
+  'not when its request is being deleted: pods return to the node': [
+    {
+      lock: ownLock(),
+      nodes: [wantedNode('node-1')],
+      requests: [requestOf('node-1', 'Drained', { isDeleted: true })],
+    },
+    [],
+  ],
+  'not when kured wants it no more: it would hold a lock that it never releases': [
+    { lock: ownLock(), nodes: [kuredNode('node-1')], requests: [requestOf('node-1', 'Drained')] },
+    ['withdraw request-node-1'],
   ],
   'not when it was rebooted meanwhile: kured would reboot it a second time': [
     {
@@ -279,6 +303,14 @@ const single: Record<string, [SmallKured, string[]]> = {
     },
     ['request node-1'],
   ],
+  'so is one whose request was rejected': [
+    {
+      lock: ownLock(),
+      nodes: [wantedNode('node-1')],
+      requests: [requestOf('node-1', 'Rejected', { sinceSeconds: 301 })],
+    },
+    ['request node-1'],
+  ],
   'and not at once': [
     {
       lock: ownLock(),
@@ -316,6 +348,15 @@ const single: Record<string, [SmallKured, string[]]> = {
       nodes: [wantedNode('node-1', { isReady: false, isDrained: false }), kuredNode('node-2', { isReady: false })],
     },
     ['Warning KuredRebootsUndrained'],
+  ],
+  'one that Cofferdam handed the lock to is not: a pod that landed there last was no fault of kured': [
+    {
+      lock: lockOf('node-1', { agoSeconds: 60 }),
+      handed: handedTo('node-1', { agoSeconds: 60 }),
+      nodes: [wantedNode('node-1', { isReady: false, isDrained: false })],
+      requests: [requestOf('node-1', 'Drained')],
+    },
+    [],
   ],
   'one that was drained is not, nor one that is down without kured': [
     {
@@ -492,7 +533,45 @@ describe('what is not known', () => {
   })
 
   it('is not the same as a kured that is gone, whose requests end, but for those that recover', () => {
-    const requests = known([requestOf('node-1', 'Drained'), requestOf('node-2', 'Recovering')])
-    expect(said({ ...seen, daemonSet: known(undefined), requests })).toEqual(['withdraw request-node-1'])
+    const requests = known([
+      requestOf('node-1', 'Drained'),
+      requestOf('node-2', 'Recovering'),
+      requestOf('node-3', 'Drained'),
+      requestOf('node-4', 'Drained'),
+    ])
+    const nodes = [wantedNode('node-1'), wantedNode('node-3', { bootID: 'boot-2' })]
+    expect(said({ ...seen, nodes, daemonSet: known(undefined), requests })).toEqual([
+      'withdraw request-node-1',
+      'withdraw request-node-4',
+    ])
+  })
+})
+
+const rechecks: Record<string, [SmallKured, number | undefined]> = {
+  'in a minute while a node waits: the window may open, and no watch tells of it': [
+    { lock: ownLock(), nodes: [kuredNode('node-2'), wantedNode('node-1')] },
+    60_000,
+  ],
+  'in a minute while a place is handed out, opted in or not: the node may be overdue': [
+    {
+      isOptedIn: false,
+      lock: lockOf('node-1', { agoSeconds: 60 }),
+      handed: handedTo('node-1', { agoSeconds: 60 }),
+      nodes: [wantedNode('node-1', { isReady: false })],
+    },
+    60_000,
+  ],
+  'when half the time of its lock is over, or kured could take it': [{ lock: ownLock(100) }, 200_000],
+  'soon where that is over already': [{ lock: ownLock(300) }, 1_000],
+  'after half the time of the lock that it is about to take': [{}, 300_000],
+  'never where kured did not opt in: what changes wakes it': [
+    { isOptedIn: false, nodes: [wantedNode('node-1')] },
+    undefined,
+  ],
+}
+
+describe('kured is judged again', () => {
+  it.each(Object.entries(rechecks))('%s', (_, [seen, afterMs]) => {
+    expect(decideKured(kuredSnapshot(seen)).recheckAfterMs).toBe(afterMs)
   })
 })

@@ -49,6 +49,15 @@ const cases: Record<string, [SmallKured, string[]]> = {
     { lock: ownLock(), handed: gaveUp(5), nodes: [wantedNode('node-1')] },
     [],
   ],
+  'has no lock within them, though it is drained: kured would hold it and not reboot, as before': [
+    {
+      lock: ownLock(),
+      handed: gaveUp(5),
+      nodes: [wantedNode('node-1')],
+      requests: [requestOf('node-1', 'Drained')],
+    },
+    ['withdraw request-node-1'],
+  ],
   'is asked for again after them': [
     { lock: ownLock(), handed: gaveUp(6), nodes: [wantedNode('node-1')] },
     ['request node-1'],
