@@ -303,19 +303,19 @@ const single: Record<string, [SmallKured, string[]]> = {
     },
     ['request node-1'],
   ],
-  'so is one whose request was rejected': [
-    {
-      lock: ownLock(),
-      nodes: [wantedNode('node-1')],
-      requests: [requestOf('node-1', 'Rejected', { sinceSeconds: 301 })],
-    },
-    ['request node-1'],
-  ],
   'and not at once': [
     {
       lock: ownLock(),
       nodes: [wantedNode('node-1')],
       requests: [requestOf('node-1', 'Completed', { sinceSeconds: 20 })],
+    },
+    [],
+  ],
+  'nor at once after a request that was rejected: it would be rejected in a circle': [
+    {
+      lock: ownLock(),
+      nodes: [wantedNode('node-1')],
+      requests: [requestOf('node-1', 'Rejected', { sinceSeconds: 20 })],
     },
     [],
   ],
