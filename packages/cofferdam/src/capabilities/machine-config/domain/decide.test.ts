@@ -13,9 +13,6 @@ function node(desired: string, lastApplied: string, spec: object = { unschedulab
   return parseConfiguredNode({ metadata: { name: 'worker-1', annotations }, spec, status } as never)
 }
 
-/** As a cluster without the Machine Config Operator has it, and one whose kubelet has not reported yet. */
-const bare = parseConfiguredNode({ apiVersion: 'v1', kind: 'Node', metadata: { name: 'worker-1' } })
-
 const request = (phase: string) =>
   ({
     metadata: { name: 'made', uid: 'R1', labels: { 'cofferdam.io/made-for': 'machine-config' } },
@@ -61,10 +58,6 @@ const cases: Record<string, { node: ReturnType<typeof node>; requests?: NodeDisr
     then: ['withdrawal'],
   },
   'a node that was never updated wants nothing': { node: node('', ''), then: [] },
-  'a node without annotations wants nothing: it may be of a cluster without the Machine Config Operator': {
-    node: bare,
-    then: [],
-  },
   'a wish that is neither of the two is nothing to act on': { node: node('reboot-now', ''), then: [] },
 }
 
@@ -73,6 +66,17 @@ describe('requests for nodes that get another configuration', () => {
     const { steps } = decideMachineConfig({ pools: [], nodes: [seen], requests: known(requests), nowMs: 0 })
     const texts = steps.map((step) => (step.write === 'request' ? `request: ${step.request.spec.reason}` : step.write))
     expect(texts).toEqual(then)
+  })
+
+  it('drain as the Machine Config Operator does: a pod that stayed would be evicted by it without end', () => {
+    const snapshot = { pools: [], nodes: [node(drain, before)], requests: known([]), nowMs: 0 }
+    const [step] = decideMachineConfig(snapshot).steps
+    expect(step?.write === 'request' ? step.request.spec : undefined).toMatchObject({
+      intent: 'Reboot',
+      honourSkipDrain: false,
+      force: true,
+      deleteEmptyDirData: true,
+    })
   })
 
   const labels = { worker: '', gpu: '', fast: '' }
