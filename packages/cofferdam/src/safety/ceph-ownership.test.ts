@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { type CephTrust, trustsAlone, trustsNone } from '../shared/ceph-trust/named-clusters.ts'
-import { type CephOwnership, decideOwnership } from './ceph-ownership.ts'
+import { type CephOwnership, decideOwnership, hasRooksBudgets } from './ceph-ownership.ts'
 
 const name = { namespace: 'rook-ceph', name: 'rook-ceph' }
 const alone = trustsAlone([name])
@@ -119,6 +119,18 @@ const rows: Record<string, Row> = {
     problems: [/take rook-ceph\/rook-ceph out of --own-osds/],
   },
 }
+
+it.each([
+  ['a spec that is a text', 'external'],
+  ['a section that is a text', { disruptionManagement: 'on' }],
+  ['a switch that is a text', { disruptionManagement: { managePodBudgets: 'true' } }],
+])(
+  '%s does not leave the budgets to Rook: with none of the two, nothing would hold a second failure domain',
+  (_, spec) => {
+    const cluster = { apiVersion: 'ceph.rook.io/v1', kind: 'CephCluster', metadata: name, spec }
+    expect(hasRooksBudgets(cluster)).toBe(false)
+  },
+)
 
 describe('whose budgets and OSD Deployments are', () => {
   it.each(Object.entries(rows))('%s', (_sentence, row) => {

@@ -1,4 +1,4 @@
-import type { CephMap } from './ceph-map.ts'
+import type { CephMap, CephPool } from './ceph-map.ts'
 import { newcomerWords } from './newcomers.ts'
 import type { PgColumns } from './pg-columns.ts'
 import { comparePgs, listed, pgName, placementGroupsHave } from './pg-words.ts'
@@ -59,8 +59,8 @@ export class Doubts {
     const first = this.#lasting.sort((a, b) => comparePgs(this.#map, a, b)).slice(0, shownDoubts)
     return first.map((pg) => ({
       pg: pgName(this.#map, pg),
-      pool: this.#columns.pools.get(pgs.poolIds[pg] as number)?.name ?? '',
-      state: pgs.stateNames[pgs.states[pg] as number] ?? '',
+      pool: (this.#columns.pools.get(pgs.poolIds[pg] as number) as CephPool).name,
+      state: pgs.stateNames[pgs.states[pg] as number] as string,
     }))
   }
 
@@ -110,6 +110,6 @@ export class Doubts {
   }
 
   #changeOf(osd: number): number {
-    return this.#columns.changes[osd] ?? 0
+    return this.#columns.changes[osd] as number
   }
 }

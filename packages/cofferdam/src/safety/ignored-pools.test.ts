@@ -138,6 +138,11 @@ describe('the map without them', () => {
     ])
   })
 
+  it('has no sites where the map has none: nobody would have to keep a copy on each of them', () => {
+    const { sites: _, ...single } = map
+    expect('sites' in countedMap(single, ignored)).toBe(false)
+  })
+
   it('a name that Ceph does not have is told: a typing error would otherwise look like protection', () => {
     const given = [...ignored, { name: 'no-such', reason: 'typing error' }]
     expect(ignoredPoolProblems(given, counted())).toMatchObject([

@@ -1,11 +1,28 @@
 import { describe, expect, it } from 'vitest'
-import { unheardNewcomers } from './newcomers.ts'
+import { osdPresence } from './freshness.ts'
+import { Newcomers, unheardNewcomers } from './newcomers.ts'
 import { buildSafetyIndex } from './safety-index.ts'
 import { buildSlackHypergraph } from './slack-hypergraph.ts'
 import { exampleMap } from './testing/example-map.ts'
 
 const back = { id: 0, upFrom: 9, downAt: 7 }
 const short = { pg: '1.0', acting: [2, 4], state: 'active+undersized+degraded' }
+
+it('an OSD that CRUSH has and the OSD map has not did not just come back: verdicts about its host stay as they are', () => {
+  const map = exampleMap({ osds: [back], pgs: [{ ...short, reported: 8 }] })
+  const newcomers = new Newcomers(map, osdPresence(map.osds))
+  expect([0, 1, 99].map((osd) => newcomers.mayMatter(osd))).toEqual([true, false, false])
+})
+
+it('a verdict about a host whose OSD has just come back is made again when an OSD elsewhere goes: a yes from before would stop the copy that comes', () => {
+  const map = exampleMap({ osds: [back], pgs: [{ pg: '1.0', acting: [2, 4, 5], reported: 8 }] })
+  const before = buildSafetyIndex(map)
+  const after = before.withOsd({ id: 4, isUp: false })
+  const ofHostA = (index: typeof before) => index.domainVerdicts('host')[0]?.verdict
+  expect(ofHostA(before)).toEqual({ may: 'yes' })
+  expect(ofHostA(before.withOsd({ id: 4, isUp: false }))).toEqual(ofHostA(after))
+  expect(ofHostA(after)?.may).toBe('unknown')
+})
 
 describe('an OSD that has just come back', () => {
   it('is not stopped again while a placement group that lacks a copy has yet to say whether it is there', () => {

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest'
 import type { CephView } from './ceph-view.ts'
 import { isFresh, stalePgCount } from './freshness.ts'
 import { isHealthyPgState, pgHealth } from './pg-health.ts'
+import { buildSafetyIndex } from './safety-index.ts'
 import { type ExampleMap, exampleMap } from './testing/example-map.ts'
 
 const rows = (counts: Record<string, number>) =>
@@ -120,6 +121,14 @@ describe('the health of all placement groups', () => {
       false,
     ])
   })
+})
+
+it('a state without a name is not known: taken for a clean one it would let the next failure domain go', () => {
+  const map = exampleMap({ pgs: rows({ 'active+clean': 2 }) })
+  const damaged = { ...map, pgs: { ...map.pgs, states: Uint16Array.of(0, 7) } }
+  const why = '1 placement group has not been reported by any OSD yet'
+  expect(pgHealth(damaged, () => true)).toEqual({ health: 'unknown', why })
+  expect(buildSafetyIndex(damaged).mayStop([0])).toEqual({ may: 'unknown', why })
 })
 
 describe('the default reading of a state', () => {

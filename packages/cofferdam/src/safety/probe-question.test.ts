@@ -30,6 +30,16 @@ const cases: Record<string, { given: Parameters<typeof exampleMap>[0]; then: Pro
     },
     then: { osds: [5, 2], group: '1.1' },
   },
+  'a group of a pool that the map does not have spoils no question: nobody can say that it would be hurt': {
+    given: {
+      pgs: [
+        { pg: '1.0', state: 'active+clean', acting: [0, 2, 4] },
+        { pg: '9.0', state: 'active+clean', acting: [2, 5, 0] },
+        { pg: '1.2', state: 'active+clean', acting: [1, 3, 5] },
+      ],
+    },
+    then: { osds: [0, 2], group: '1.0' },
+  },
   'a group of a pool that the map does not have is no question': {
     given: { pgs: [{ pg: '9.0', state: 'active+clean', acting: [4, 0, 2] }] },
     then: undefined,

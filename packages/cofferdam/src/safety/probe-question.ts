@@ -27,11 +27,11 @@ export function probeQuestion(map: CephMap): ProbeQuestion | undefined {
 
   for (let group = 0; group < Math.min(pgs.count, mostTried); group += 1) {
     const pool = pools.get(pgs.poolIds[group] as number)
-    if (pool === undefined || !pgs.stateNames[pgs.states[group] ?? -1]?.startsWith('active+clean')) continue
+    if (pool === undefined || !pgs.stateNames[pgs.states[group] as number]?.startsWith('active+clean')) continue
     const members = membersOf(group)
     const asked = members.slice(0, members.length - pool.minSize + 1)
     if (asked.length >= members.length || asked.some((id) => id === noOsd || !isUp.has(id))) continue
-    const question = { osds: [...asked], group: `${pool.id}.${(pgs.pgNumbers[group] ?? 0).toString(16)}` }
+    const question = { osds: [...asked], group: `${pool.id}.${(pgs.pgNumbers[group] as number).toString(16)}` }
     any ??= question
     byLast ??= groupsByLast(map)
     const seen = [...asked].flatMap((id) => byLast?.get(id) ?? [])

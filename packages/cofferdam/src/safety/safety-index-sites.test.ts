@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { explainTroubles } from '../capabilities/ceph-drain/domain/answers.ts'
 import type { CrushBucket } from './ceph-map.ts'
+import { poolSitesOf } from './pool-sites.ts'
 import { buildSafetyIndex } from './safety-index.ts'
 import { type ExampleMap, exampleMap } from './testing/example-map.ts'
 import type { StopVerdict } from './verdict.ts'
@@ -46,6 +47,14 @@ function asked(osds: readonly number[], change: Partial<ExampleMap> = {}): strin
 }
 
 describe('a pool that is stretched over two sites', () => {
+  it('has an OSD that CRUSH lists on both counted on one, always the same: on two it would hold a site that is empty', () => {
+    const { crush } = exampleMap(stretched)
+    const buckets = crush.buckets.map((each) => (each.name === 's1' ? { ...each, children: [0, 4, 5] } : each))
+    const map = exampleMap({ ...stretched, crush: { buckets } })
+    const [sites] = poolSitesOf(map, map.sites ?? []).get(1) ?? []
+    expect([0, 4].map((osd) => sites?.siteOf.get(osd))).toEqual(['north', 'south'])
+  })
+
   it('refuses to let the only rack of a site go: two copies would be left, but its placement groups would not peer', () => {
     const verdicts = buildSafetyIndex(exampleMap(stretched)).domainVerdicts('rack')
     expect(verdicts.map(({ domain, verdict }) => `${domain}: ${words(verdict)}`)).toEqual([

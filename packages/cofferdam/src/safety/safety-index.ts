@@ -76,13 +76,12 @@ class PgSafetyIndex implements SafetyIndex {
     return new PgSafetyIndex(map, withPresence(this.#columns, id, after), new Map(domains))
 
     function refreshed(known: Domain): Domain {
-      const affected = known.osds.filter((osd) => touched.has(osd))
+      const affected = known.osds.flatMap((osd) => touched.get(osd) ?? [])
       if (affected.length === 0) {
         // A placement group that others have made short may be one that an OSD of this domain has just come back to.
         return known.osds.some((osd) => newcomers.mayMatter(osd)) ? { ...known, verdict: undefined } : known
       }
-      const more = affected.flatMap((osd) => touched.get(osd) ?? [])
-      const suspects = known.suspects && [...new Set([...known.suspects, ...more])]
+      const suspects = known.suspects && [...new Set([...known.suspects, ...affected])]
       return { ...known, suspects, verdict: undefined }
     }
   }

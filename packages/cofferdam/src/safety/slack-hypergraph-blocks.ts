@@ -96,7 +96,7 @@ export class StopBlocks {
   }
 
   #wordsOf(osd: number): string | undefined {
-    const pg = this.#pgs[osd] ?? -1
+    const pg = this.#pgs[osd] as number
     if (pg < 0) return undefined
     const others = (this.#counts[osd] as number) - 1
     return `${this.#sentence(osd, pg)}${others > 0 ? ` (and ${others} more like it)` : ''}`

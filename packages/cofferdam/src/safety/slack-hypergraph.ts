@@ -1,4 +1,4 @@
-import { type CephMap, noOsd, type SiteRule } from './ceph-map.ts'
+import { type CephMap, type CephPool, noOsd, type SiteRule } from './ceph-map.ts'
 import { absent, up } from './freshness.ts'
 import { buildPgColumns, complete, doubtful, inactive, moving, noFloor, type PgColumns, unseen } from './pg-columns.ts'
 import { type PoolSites, poolSitesOf, upBySite } from './pool-sites.ts'
@@ -85,7 +85,7 @@ function judgeRows({ pgs }: CephMap, columns: PgColumns, blocks: StopBlocks): Ro
     else if (seen === doubtful) blocks.add(pg, { row: pgs.acting, from, to, why: 'doubtful' })
     else serving[pg] = Math.min(spare, mostSlack)
     if (seen !== moving) continue
-    const size = columns.pools.get(pgs.poolIds[pg] as number)?.size ?? 0
+    const { size } = columns.pools.get(pgs.poolIds[pg] as number) as CephPool
     if (differentMembers(pgs.up, upFrom, upTo) < size) continue
     const spareLater = upMembers(pgs.up, upFrom, upTo, presence) - floor
     if (spareLater <= 0)

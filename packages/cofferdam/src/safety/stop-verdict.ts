@@ -1,4 +1,4 @@
-import { type CephMap, noOsd } from './ceph-map.ts'
+import { type CephMap, type CephPool, noOsd } from './ceph-map.ts'
 import { Doubts } from './doubts.ts'
 import { absent, up } from './freshness.ts'
 import { doubtful, inactive, moving, noFloor, type PgColumns, unseen } from './pg-columns.ts'
@@ -63,7 +63,7 @@ export function judgeStop(input: {
     else if (floor === noFloor) doubts.addPool(pg)
     else if (evidence[pg] === inactive) worst.add(pg, 0)
     else if (evidence[pg] !== unseen) {
-      const size = columns.pools.get(pgs.poolIds[pg] as number)?.size ?? 0
+      const { size } = columns.pools.get(pgs.poolIds[pg] as number) as CephPool
       const mayReplace = evidence[pg] === moving && coming.members >= size
       const left = Math.min(leftOf(serving), mayReplace ? leftOf(coming) : Number.POSITIVE_INFINITY)
       const lostSite = left < floor ? undefined : siteLostOf(pg, { serving, coming, mayReplace })
@@ -80,7 +80,7 @@ export function judgeStop(input: {
   return { may: 'no', troubles: [], troubleCount: 0, doubts: doubts.lasting(), doubtCount: doubts.lastingCount }
 
   function isLasting(pg: number): boolean {
-    return isLastingDoubt(pgs.stateNames[pgs.states[pg] as number] ?? '')
+    return isLastingDoubt(pgs.stateNames[pgs.states[pg] as number] as string)
   }
 
   function siteLostOf(

@@ -1,4 +1,4 @@
-import type { CephMap } from './ceph-map.ts'
+import type { CephMap, CephPool } from './ceph-map.ts'
 import type { PgColumns } from './pg-columns.ts'
 import { comparePgs, pgName } from './pg-words.ts'
 import type { PgTrouble } from './verdict.ts'
@@ -39,7 +39,7 @@ export class WorstPgs {
       const lostSite = this.#sites[at]
       return {
         pg: pgName(this.#map, pg),
-        pool: this.#columns.pools.get(this.#map.pgs.poolIds[pg] as number)?.name ?? '',
+        pool: (this.#columns.pools.get(this.#map.pgs.poolIds[pg] as number) as CephPool).name,
         left: this.#lefts[at] as number,
         floor: this.#columns.floors[pg] as number,
         ...(lostSite !== undefined && { lostSite }),

@@ -74,6 +74,14 @@ describe('the registration of the guard', () => {
     }
   })
 
+  it('is reached under a URL where the guard runs outside of the cluster, with the same paths and proof', () => {
+    const { webhooks = [] } = buildGuardConfiguration({ ...options, address: { url: 'https://127.0.0.1:9443' } })
+    expect(webhooks.map(({ clientConfig }) => clientConfig)).toEqual([
+      { url: 'https://127.0.0.1:9443/validate/eviction/word', caBundle: 'Y2E=' },
+      { url: 'https://127.0.0.1:9443/validate/locked/word', caBundle: 'Y2E=' },
+    ])
+  })
+
   it('counts as changed when a webhook or a label of ours differs, not when others add labels of theirs', () => {
     const built = buildGuardConfiguration(options)
     const labels = { ...built.metadata.labels, 'argocd.example/instance': 'x' }

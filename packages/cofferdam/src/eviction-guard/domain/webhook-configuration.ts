@@ -10,6 +10,8 @@ import { ownControllers } from './own-controllers.ts'
 
 export const guardConfigurationName = 'cofferdam-eviction-guard'
 
+const ownLabels = { 'app.kubernetes.io/name': 'cofferdam', 'app.kubernetes.io/component': 'eviction-guard' }
+
 /** Where the API server sends reviews: one path for namespaces without a lock, one for those with. */
 export const guardPaths = { eviction: '/validate/eviction', locked: '/validate/locked' } as const
 
@@ -47,10 +49,7 @@ export function buildGuardConfiguration(options: GuardConfigurationOptions): Val
   return {
     apiVersion: 'admissionregistration.k8s.io/v1',
     kind: 'ValidatingWebhookConfiguration',
-    metadata: {
-      name: guardConfigurationName,
-      labels: { 'app.kubernetes.io/name': 'cofferdam', 'app.kubernetes.io/component': 'eviction-guard' },
-    },
+    metadata: { name: guardConfigurationName, labels: ownLabels },
     webhooks: [
       webhook({
         options,
@@ -72,10 +71,9 @@ export function buildGuardConfiguration(options: GuardConfigurationOptions): Val
 
 /** Whether somebody changed what we own of it. Labels and annotations of others are theirs. */
 export function isAsBuilt(actual: ValidatingWebhookConfiguration, built: ValidatingWebhookConfiguration): boolean {
-  const ownLabels = Object.entries(built.metadata.labels ?? {})
   return (
     isSameJson(actual.webhooks, built.webhooks) &&
-    ownLabels.every(([key, value]) => actual.metadata.labels?.[key] === value)
+    Object.entries(ownLabels).every(([key, value]) => actual.metadata.labels?.[key] === value)
   )
 }
 

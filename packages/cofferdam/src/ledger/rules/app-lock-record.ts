@@ -110,19 +110,19 @@ export function withStamp(
     maxHoldMs,
   }: {
     readonly budget: string
-    readonly stamp: string | undefined
+    readonly stamp: string
     readonly nowMs: number
     readonly maxHoldMs: number
   },
 ): AppLockRecord | undefined {
-  const stampMs = parseRfc3339(stamp ?? '')
+  const stampMs = parseRfc3339(stamp)
   if (stampMs === undefined || stampMs > nowMs) return record
   const since = rfc3339(stampMs)
   if (record === undefined) {
     const until = wholeSecondsText(Math.min(nowMs, stampMs + maxHoldMs))
     return { budget, text: '', since, written: since, until }
   }
-  return stampMs < (parseRfc3339(record.since) ?? 0) ? { ...record, since } : record
+  return stampMs < (parseRfc3339(record.since) ?? Number.POSITIVE_INFINITY) ? { ...record, since } : record
 }
 
 /** What is to become of the record of one budget; undefined: there is none. */

@@ -71,6 +71,15 @@ const cases: Record<string, Case> = {
     given: { ...owner, until: '2026-01-01T14:00:00Z', for: '1h', since: '2026-01-01T11:00:00Z' },
     then: { problem: `${said} says both "until" and "for"; it does not lock`, fault: 'unreadable' },
   },
+  'for a number, which might be hours or seconds, is no lock': {
+    given: { ...owner, for: 2, since: '2026-01-01T11:00:00Z' },
+    then: { problem: `${said} "for" is no duration such as "2h" or "90m"; it does not lock`, fault: 'unreadable' },
+  },
+  'after a record whose end cannot be read it begins from now, as after a rest, and is cut like any other': {
+    given: forEver,
+    record: { ...record(-10, 1), until: 'soon' },
+    then: { lock: lock(4), ...endsAt('16:00') },
+  },
   'expired, it does not lock and is reported': {
     given: { ...owner, until: '2026-01-01T12:00:00Z' },
     then: { problem: `${said} expired at 2026-01-01T12:00:00Z; it does not lock`, fault: 'expired' },
@@ -307,6 +316,8 @@ describe('the locks of one namespace', () => {
     expect(judged('2026-01-01T01:00:00Z')).toBe(nowMs + hours(1))
     expect(judged('2026-01-01T01:00:00Z', [recordOf('shop/web', nowMs - hours(1))])).toBe(nowMs + hours(1))
     expect(judged('2026-01-01T11:00:00Z', [recordOf('shop/web', nowMs - hours(9))])).toBe(nowMs + hours(3))
+    const unreadable = { ...recordOf('shop/web', nowMs - hours(1)), since: 'once' }
+    expect(judged('2026-01-01T01:00:00Z', [unreadable])).toBe(nowMs + hours(1))
     for (const useless of ['2099-01-01T00:00:00Z', 'yesterday']) expect(judged(useless)).toBe(nowMs + hours(4))
   })
 })

@@ -117,6 +117,10 @@ interface JudgedBudget {
   readonly isHeldOn: boolean
 }
 
+interface LockingBudget extends JudgedBudget {
+  readonly result: ParsedAppLock & { readonly lock: AppLock }
+}
+
 /**
  * The locks of one namespace, by name of the budget; budgets without one are left out. Those that the ledger has held longest
  * count first; what is over quota is reported and locks nothing.
@@ -124,9 +128,10 @@ interface JudgedBudget {
 export function judgeAppLocks(question: AppLockQuestion): ReadonlyMap<string, ParsedAppLock> {
   const { policy } = question
   const judged = question.budgets.flatMap((budget) => judgeAlone(question, budget) ?? [])
-  const locking = judged.filter(({ result }) => result.lock !== undefined).sort(byRank)
-  const over = new Set(locking.slice(Math.max(0, policy.maxPerNamespace)))
-  const crowdedOut = new Set(locking.filter((each) => !over.has(each) && !each.isRecorded).slice(roomLeft(question)))
+  const locking = judged.filter(isLocking).sort(byRank)
+  const over = new Set<JudgedBudget>(locking.slice(Math.max(0, policy.maxPerNamespace)))
+  const newcomers = locking.filter((each) => !over.has(each) && !each.isRecorded)
+  const crowdedOut = new Set<JudgedBudget>(newcomers.slice(roomLeft(question)))
   return new Map(
     judged.map((each) => {
       const { name, result } = each
@@ -163,9 +168,13 @@ export function recordOfBudget(
   return stamp === undefined ? record : withStamp(record, { budget, stamp, nowMs, maxHoldMs: policy.maxHoldMs })
 }
 
+function isLocking(judged: JudgedBudget): judged is LockingBudget {
+  return judged.result.lock !== undefined
+}
+
 /** Those on record first: what a newcomer dates back takes no place from them. */
-function byRank(a: JudgedBudget, b: JudgedBudget): number {
-  const since = ({ result }: JudgedBudget) => result.lock?.sinceMs ?? 0
+function byRank(a: LockingBudget, b: LockingBudget): number {
+  const since = ({ result }: LockingBudget) => result.lock.sinceMs
   return Number(b.isHeldOn) - Number(a.isHeldOn) || since(a) - since(b) || (a.name < b.name ? -1 : 1)
 }
 

@@ -69,7 +69,11 @@ describe('an owner who locks a budget', () => {
   })
 
   it('is refused when the namespace has as many locks as it may have, with their names and the way out', () => {
-    const budgets = [free('web'), locked('db', 'data team'), locked('queue', 'data team'), free('cache')]
+    const ended = {
+      name: 'cache',
+      annotations: { 'cofferdam.io/lock': text('bob', 'restore', '2026-01-01T11:55:00Z') },
+    }
+    const budgets = [free('web'), locked('db', 'data team'), locked('queue', 'data team'), ended]
     expect(ask({ budgets })).toEqual({
       allowed: false,
       reason: 'LockRefused',
@@ -99,6 +103,7 @@ describe('an owner who locks a budget', () => {
     expect(ask({ records: [record] })).toMatchObject({
       allowed: false,
       reason: 'LockRefused',
+      explanation: expect.stringContaining('has ended at 2026-01-01T12:00:00Z, because policy allows'),
       wayOut: 'Lock it again 10 minutes after its last lock has ended.',
       lock: undefined,
     })

@@ -1,7 +1,7 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { type AnnotatedBudget, appLockAnnotation } from '../../shared/app-lock-annotation.ts'
 import type { Reason } from '../../shared/reasons.ts'
-import { type AppLock, type AppLockQuestion, judgeAppLocks } from './app-lock.ts'
+import { type AppLock, type AppLockQuestion, judgeAppLocks, type ParsedAppLock } from './app-lock.ts'
 
 /** Everything that is seen before an owner's lock is written. */
 export interface LockQuestion extends AppLockQuestion {
@@ -57,8 +57,9 @@ export function decideLock(question: LockQuestion): LockAnswer {
   const others = budgets.filter((each) => each.name !== name)
   const annotations = { ...budgets.find((each) => each.name === name)?.annotations, [appLockAnnotation]: text }
   const next: AnnotatedBudget = { name, annotations, lockWrittenMs: nowMs }
-  const then = judgeAppLocks({ ...question, budgets: [...others, next] }).get(name)
-  if (then?.lock !== undefined) {
+  // What carries a lock is judged, and what does not count has a problem.
+  const then = judgeAppLocks({ ...question, budgets: [...others, next] }).get(name) as ParsedAppLock
+  if (then.lock !== undefined) {
     const takenFrom = isForeign ? standing : undefined
     return { allowed: true, text, lock: then.lock, takenFrom, problem: then.problem }
   }
@@ -69,7 +70,7 @@ export function decideLock(question: LockQuestion): LockAnswer {
     reason: 'LockRefused',
     explanation: isFull
       ? `its namespace has ${inForce.length} locks already, and may have ${policy.maxPerNamespace}: ${inForce.join(', ')}.`
-      : `${then?.problem ?? 'it would not count'}.`,
+      : `${then.problem}.`,
     wayOut: isFull
       ? 'Unlock one of them, or wait until one ends.'
       : 'Lock it again 10 minutes after its last lock has ended.',

@@ -22,6 +22,14 @@ const acting: Ledger = ledgerOf(entry('node/node-a', { state: 'Acting' }), entry
 const token = { requestId: 'R1', epoch: 1 }
 const glass = { by: 'eve', reason: 'outage', untilMs: nowMs + 1 }
 
+const osd = known({ ...pod, namespace: 'rook', failureDomains: ['zone-b'] })
+const secondDomain = known(
+  ledgerOf(
+    entry('node/node-a', { state: 'Acting' }),
+    entry('storage/rook/ceph', { requestId: 'R2', state: 'Acting', scope: 'zone-a', epoch: 2 }),
+  ),
+)
+
 const calm: EvictionSnapshot = {
   nowMs,
   target: { namespace: 'shop', name: 'web-1' },
@@ -157,6 +165,14 @@ table('what is refused', {
     },
     then: 'refused AppLocked',
   },
+  "a pod under an owner's lock, with break-glass, while the pod cannot be read: it may be on any node": {
+    given: { budgets: known([locked]), pod: unknown('no answer'), ledger: known(acting), token, breakGlass: glass },
+    then: 'refused AppLocked',
+  },
+  "a pod under an owner's lock, with break-glass, while the ledger cannot be read: the epoch may be void": {
+    given: { budgets: known([locked]), ledger: unknown('no answer'), token, breakGlass: glass },
+    then: 'refused AppLocked',
+  },
   "a pod under an owner's lock, with break-glass and a void epoch": {
     given: { budgets: known([locked]), ledger: known(acting), token: { ...token, epoch: 9 }, breakGlass: glass },
     then: 'refused AppLocked',
@@ -213,6 +229,23 @@ table('a token that was read off a budget, where everybody can read it', {
       pod: known({ ...pod, nodeName: 'node-b' }),
     },
     then: 'refused AppLocked',
+  },
+  'shown by the operator during break-glass for a pod on the node of another request: only its own node burns': {
+    given: {
+      budgets: known([locked]),
+      ledger: known(ledgerOf(...acting.entries, entry('node/node-b', { requestId: 'R2', state: 'Acting', epoch: 2 }))),
+      token: { requestId: 'R2', epoch: 2 },
+      breakGlass: glass,
+    },
+    then: 'refused AppLocked',
+  },
+  'shown by somebody else for an OSD while another failure domain is held: two domains would be short at once': {
+    given: { ledger: secondDomain, pod: osd, token, asker: 'mallory' },
+    then: 'refused OtherDomainDown',
+  },
+  'shown by the operator for that OSD lets it go: the storage was granted to its request before': {
+    given: { ledger: secondDomain, pod: osd, token },
+    then: 'allowed NothingHeld',
   },
   'shown by somebody else where nothing is held opens nothing, and so holds up nobody': {
     given: {

@@ -94,7 +94,8 @@ export function decideEviction(snapshot: EvictionSnapshot): EvictionVerdict {
     if (locked?.appLock !== undefined && !mayBreakGlass(snapshot))
       return refuseAppLocked(snapshot, locked, locked.appLock)
   }
-  if (token !== undefined && ledger.known && !isInForce(ledger.value, token)) return refuseVoidToken(snapshot, token)
+  if (token !== undefined && ledger.known && !isInForce(ledger.value, token))
+    return refuseVoidToken(snapshot, token, ledger.value)
   if (budgets.known && budgets.value.length === 0) return allow('NoBudget')
   if (budgets.known && budgets.value.length > 1 && budgets.value.some(({ isExchanged }) => isExchanged === true)) {
     return refuseExchanged(snapshot, budgets.value)
@@ -103,7 +104,7 @@ export function decideEviction(snapshot: EvictionSnapshot): EvictionVerdict {
   if (!budgets.known) return withoutKnowing(snapshot, budgets.why)
   if (!ledger.known) return withoutKnowing(snapshot, ledger.why)
   const worthless = whyTokenIsWorthless(snapshot)
-  const { failureDomains = [], namespace = '' } = pod.value ?? {}
+  const { failureDomains = [], namespace } = pod.value as EvictionPod
   // Whoever shows a token that counts was granted the storage before.
   const isGranted = token !== undefined && worthless === undefined
   const elsewhere = isGranted ? undefined : heldElsewhere(ledger.value, { namespace, failureDomains })
@@ -143,7 +144,8 @@ function whyTokenIsWorthless({ token, asker, operatorUser, pod, ledger }: Evicti
   if (asker !== operatorUser.value) return `it counts for user ${operatorUser.value} only`
   if (!pod.known) return pod.why
   if (!ledger.known) return ledger.why
-  const key = nodeKey(pod.value?.nodeName ?? '')
+  // One that is not there was let through before anything is held against its locks.
+  const key = nodeKey((pod.value as EvictionPod).nodeName)
   const isOnItsNode = ledger.value.entries.some((entry) => entry.key === key && entry.requestId === token.requestId)
   return isOnItsNode ? undefined : `the request does not hold the node of the pod (${key})`
 }
@@ -234,9 +236,12 @@ function refuseToken(snapshot: EvictionSnapshot, { key, holder, since }: LedgerE
   })
 }
 
-function refuseVoidToken(snapshot: EvictionSnapshot, { requestId, epoch }: EvictionToken): EvictionVerdict {
-  const { ledger } = snapshot
-  const now = ledger.known ? ledger.value.entries.find((entry) => entry.requestId === requestId) : undefined
+function refuseVoidToken(
+  snapshot: EvictionSnapshot,
+  { requestId, epoch }: EvictionToken,
+  { entries }: Ledger,
+): EvictionVerdict {
+  const now = entries.find((entry) => entry.requestId === requestId)
   const holder = now?.holder ?? 'nobody'
   const instead =
     now === undefined

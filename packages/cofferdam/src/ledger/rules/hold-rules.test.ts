@@ -64,6 +64,17 @@ describe('beginning', () => {
   })
 })
 
+describe('beginning with nothing to hold', () => {
+  it('begins nothing: its holder would act under an epoch that keeps no one away', () => {
+    const nothing = { ...request, claims: [] }
+    expect(beginHold(emptyLedger, nothing, { asksNobody: false })).toEqual({
+      granted: false,
+      obstacles: [],
+      ledger: emptyLedger,
+    })
+  })
+})
+
 describe('showing that it lives', () => {
   it('moves the sequence, and nothing else', () => {
     const ledger = ledgerWith('ceph-drain has zone-1', 'reboot-a has zone-1')
@@ -76,6 +87,12 @@ describe('showing that it lives', () => {
   it('of an entry that another process holds, takes it over', () => {
     const ledger = ledgerWith('ceph-drain has zone-1')
     expect(renewHold(ledger, own(ledger), { epoch: 7 }).epoch).toBe(2)
+  })
+
+  it('of an entry that is gone from the ledger tells that nothing is held: it would go on without a lock', () => {
+    const lost = own(ledgerWith('ceph-drain has zone-1'))
+    expect(renewHold(emptyLedger, lost, { epoch: 1 })).toEqual({ ledger: emptyLedger, epoch: undefined })
+    expect(renewHold(emptyLedger, lost, { epoch: 7 })).toEqual({ ledger: emptyLedger, epoch: undefined })
   })
 
   it('without an entry tells that nothing is held', () => {
@@ -93,6 +110,15 @@ describe('releasing', () => {
     const ledger = orphan(ledgerWith('ceph-drain has zone-1'), 'ceph-drain/uid-1/zone-1')
     expect(releaseHold(ledger, own(ledger), undefined).entries).toEqual([])
   })
+
+  it.each([1, undefined])(
+    'under epoch %s frees all keys of a request at once, and no other with the second',
+    (epoch) => {
+      const claims = ['zone-1', 'zone-2'].map((scope, at) => ({ key: `${key}-${at}`, uid: `uid-${at}`, scope }))
+      const { ledger } = beginHold(emptyLedger, { ...request, claims }, { asksNobody: false })
+      expect(releaseHold(ledger, ledger.entries, epoch).entries).toEqual([])
+    },
+  )
 
   it('of another cluster with the same name frees nothing', () => {
     const ledger = ledgerWith('ceph-drain has zone-1')

@@ -1,17 +1,18 @@
 import { describe, expect, it } from 'vitest'
 import { now } from '../../capabilities/ceph-drain/domain/testing/fixture.ts'
 import { cluster, inSentences, key, ledgerWith } from '../../capabilities/ceph-drain/domain/testing/small-ledger.ts'
-import { holdStorage } from './hold-storage.ts'
+import { holdStorage, storageHold } from './hold-storage.ts'
 import { emptyLedger, type Ledger, orphan } from './ledger.ts'
 
+const wantedIn = (scope: string) => ({
+  wants: 'hold' as const,
+  requestId: `ceph-drain/${cluster.uid}/${scope}`,
+  holder: 'ceph-drain of rook-ceph/my-cluster: osd.1 down',
+  claim: { key, uid: cluster.uid, scope },
+})
+
 function hold(ledger: Ledger, scope: string, epoch?: number) {
-  const wanted = {
-    wants: 'hold' as const,
-    requestId: `ceph-drain/${cluster.uid}/${scope}`,
-    holder: 'ceph-drain of rook-ceph/my-cluster: osd.1 down',
-    claim: { key, uid: cluster.uid, scope },
-  }
-  const held = holdStorage(ledger, { id: cluster, wanted, epoch, now })
+  const held = holdStorage(ledger, { id: cluster, wanted: wantedIn(scope), epoch, now })
   return { ...held, says: inSentences(held.ledger) }
 }
 
@@ -68,4 +69,10 @@ describe('holding a failure domain', () => {
     const shared = ledgerWith('ceph-drain has zone-1', 'reboot-a has zone-1')
     expect(hold(shared, 'zone-1+zone-2', 1).ledger).toBe(shared)
   })
+})
+
+it('a task that failed names the storage, and the failure domain where it is about one', () => {
+  expect([storageHold.describe('hold', cluster, wantedIn('zone-1')), storageHold.describe('release', cluster)]).toEqual(
+    [`hold ${key} for zone-1`, `release ${key}`],
+  )
 })

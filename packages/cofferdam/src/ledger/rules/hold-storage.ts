@@ -10,10 +10,8 @@ type Wanted = Extract<StorageClaim, { wants: 'hold' }>
 /** How ceph-drain takes part in the ledger: which failure domains of a cluster it holds. */
 export const storageHold: HoldRules<ClusterId, Wanted> = {
   nameOf: ({ namespace, name }) => `${namespace}/${name}`,
-  describe: (task, cluster, wanted) => {
-    if (task === 'hold') return `hold ${storageKey(cluster)} for ${wanted?.claim.scope ?? ''}`
-    return `${task} ${storageKey(cluster)}`
-  },
+  describe: (task, cluster, wanted) =>
+    `${task} ${storageKey(cluster)}${wanted === undefined ? '' : ` for ${wanted.claim.scope}`}`,
   own: (ledger, cluster) => arbiterOf(ledger, cluster).own,
   requestIdOf: ({ requestId }) => requestId,
   hold: holdStorage,

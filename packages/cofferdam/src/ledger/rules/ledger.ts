@@ -100,7 +100,7 @@ export function grant(ledger: Ledger, request: GrantRequest): GrantAnswer {
   const first = held[0]
   if (first !== undefined) {
     const missing = claims.filter((claim) => !held.some((entry) => isSameClaim(entry, claim)))
-    if (missing.length === 0) return keepHeld(ledger, held, { requestId, holder, now, claims })
+    if (missing.length === 0) return keepHeld(ledger, held, { requestId, holder, claims, epoch: first.epoch })
     const begun = held.find(({ state }) => state !== 'Granted')
     if (begun !== undefined)
       return { granted: false, obstacles: missing.map(({ key }) => heldObstacle({ ...begun, key })), ledger }
@@ -248,8 +248,11 @@ export function breakLocks(
 }
 
 /** What is held is all that is claimed. What is not claimed any more is released, unless the request has begun. */
-function keepHeld(ledger: Ledger, held: readonly LedgerEntry[], request: GrantRequest): GrantAnswer {
-  const { requestId, holder, claims } = request
+function keepHeld(
+  ledger: Ledger,
+  held: readonly LedgerEntry[],
+  { requestId, holder, claims, epoch }: Omit<GrantRequest, 'now'> & { readonly epoch: number },
+): GrantAnswer {
   const hasBegun = held.some(({ state }) => state !== 'Granted')
   const isWhole = hasBegun || held.length === claims.length
   const kept = isWhole
@@ -258,7 +261,7 @@ function keepHeld(ledger: Ledger, held: readonly LedgerEntry[], request: GrantRe
         entry.requestId !== requestId || claims.some(({ key }) => key === entry.key) ? entry : 'gone',
       )
   const isOwn = held.every((entry) => entry.holder === holder && entry.state !== 'Orphaned')
-  if (isOwn) return { granted: true, epoch: held[0]?.epoch ?? 0, ledger: kept }
+  if (isOwn) return { granted: true, epoch, ledger: kept }
   return { granted: true, ...adoptHeld(kept, { requestId, holder }) }
 }
 

@@ -112,6 +112,13 @@ describe('what was lost', () => {
     expect(tickets.map(({ requestId }) => requestId)).toEqual(['R2', 'R3'])
   })
 
+  it('gives one that was granted two of its keys one place back, and not one for each: the second would be held up by the first', () => {
+    const ledger = take(emptyLedger, 'R2', claim('pdb/shop/web'), claim('node/a'))
+    const restored = restoreHolds(ledger, [record], now)
+    expect(restored.tickets.map(({ requestId }) => requestId)).toEqual(['R2'])
+    expect(restored.entries.map(({ requestId }) => requestId)).toEqual(['R1', 'R1'])
+  })
+
   it('is missed though a grant from before is there: the budgets that came later would be free while the node is away', () => {
     const ledger = take(emptyLedger, 'R1', claim('node/a'))
     expect(findLostHolds(ledger, [record])).toEqual([record])

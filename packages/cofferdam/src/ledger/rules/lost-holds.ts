@@ -21,7 +21,7 @@ export function parseActedRecord({ metadata, spec, status = {} }: NodeDisruption
   if (!actedPhases.includes(phase) || epoch === 0) return undefined
   const budgets = hasFallenBack === true ? [] : lockedBudgets
   return {
-    requestId: metadata.uid ?? '',
+    requestId: metadata.uid as string,
     name: metadata.name,
     nodeName: spec.nodeName,
     epoch,

@@ -39,7 +39,10 @@ it('places in the queue outlive the process: who was passed by, who stepped asid
   const written: Ledger = {
     ...ledger,
     nextTicket: 9,
-    entries: [{ ...(entry as Ledger['entries'][number]), place: { number: 4, overtaken: 2 } }],
+    entries: [
+      { ...(entry as Ledger['entries'][number]), place: { number: 4, overtaken: 2 } },
+      { ...(entry as Ledger['entries'][number]), key: 'node/b', place: { number: 5 } },
+    ],
     tickets: [
       { ...passed, aside: 'Once', overtaken: 1 },
       { ...passed, requestId: 'R8', number: 2, aside: 'Always' },

@@ -25,8 +25,8 @@ const parsedStatuses = new WeakMap<LedgerStatus, Observed<Ledger>>()
 function parseStatus(status: LedgerStatus): Observed<Ledger> {
   const parsed = disruptionLedgerStatus.safeParse(status)
   if (!parsed.success) {
-    const [issue] = parsed.error.issues
-    return unknown(`the ledger cannot be read: status.${issue?.path.join('.') ?? ''}: ${issue?.message ?? 'invalid'}`)
+    const [issue] = parsed.error.issues as [(typeof parsed.error.issues)[number]]
+    return unknown(`the ledger cannot be read: status.${issue.path.join('.')}: ${issue.message}`)
   }
   const { nextEpoch, nextTicket, entries = [], tickets = [], broken = [], appLocks = [] } = parsed.data
   const ledger: Ledger = {

@@ -35,6 +35,13 @@ describe('the settings that the operator publishes', () => {
     expect(parseSettings(settingsText({ ...settings, trust }))).toEqual(known({ ...settings, trust }))
   })
 
+  it('name clusters without an image of Rook where the operator knows none: only the growth of OSDs asks for it', () => {
+    const { named, own, grow } = { named: trusting.cephClusters, own: trusting.ownOsds, grow: trusting.growOsds }
+    const trust = { named, own, grow, rookImage: undefined }
+    expect(parseSettings(changed({ ...trusting, rookImage: undefined }))).toEqual(known({ ...settings, trust }))
+    expect(parseSettings(changed({ ...trusting, rookImage: 7 }))).toEqual(known({ ...settings, trust }))
+  })
+
   it('say how long a planned outage may last, and are read without it as an earlier version wrote them', () => {
     const drainLock = { ...settings.drainLock, plannedOutageMs: 7_200_000 }
     expect(parseSettings(changed({ plannedOutageSeconds: 7_200 }))).toEqual(known({ ...settings, drainLock }))

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import { decideKeeping } from './decide.ts'
 import { keptAnnotation, scaleDownMarks } from './scale-down-marks.ts'
-import type { KeepSnapshot } from './snapshot.ts'
+import { type KeepSnapshot, parseMarkedNode } from './snapshot.ts'
 
 type Phase = NonNullable<NonNullable<NodeDisruption['status']>['phase']>
 
@@ -56,6 +56,8 @@ describe('a request for a reboot', () => {
   it('was for another node of this name: what was created anew is an ordinary node', () => {
     expect(steps([request('Drained', { nodeUid: 'uid-0' })])).toEqual([])
     expect(steps([request('Drained', { nodeUid: 'uid-1' })])).toEqual(['mark'])
+    const unnamed = parseMarkedNode({ metadata: { name: 'node-1' } })
+    expect(steps([request('Drained', { nodeUid: 'uid-1' })], { node: unnamed })).toEqual([])
   })
 })
 

@@ -19,6 +19,10 @@ const cases: Record<string, readonly [NodeClaim, object]> = {
     { nodeName: 'node-1', pool: 'general', expiresMs: Date.UTC(2026, 0, 31), isLeaving: false },
   ],
   'a claim that lives for ever has no end': [claim({ spec: { expireAfter: 'Never' } }), { expiresMs: undefined }],
+  'a claim that does not say since when it is there has no end: any other would be a guess': [
+    claim({ spec: { expireAfter: '720h' } }, { creationTimestamp: undefined }),
+    { expiresMs: undefined },
+  ],
   'a time on a claim that is not deleted is not when its pods go': [claim({}, stamped), { endsMs: undefined }],
   'a deleted claim with a time says by when its pods are deleted': [
     claim({}, { ...stamped, deletionTimestamp: '2026-01-01T12:00:00Z' }),

@@ -1,6 +1,13 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { changeMarks, keptAnnotation, type MarkAnnotations, parseMarks, scaleDownMarks } from './scale-down-marks.ts'
+import {
+  changeMarks,
+  keptAnnotation,
+  type MarkAnnotations,
+  ownMarks,
+  parseMarks,
+  scaleDownMarks,
+} from './scale-down-marks.ts'
 
 const [ca, karpenter] = scaleDownMarks
 const both = `${ca},${karpenter}`
@@ -96,4 +103,8 @@ it('once written nothing more is written, and a node that came without a note le
       expect(applied(after, changeMarks(after, false))).toEqual(before)
     }),
   )
+})
+
+it('marks without a note are those of the administrator, so none of them is reported as set by Cofferdam', () => {
+  expect([ownMarks({ [ca]: 'true', [karpenter]: 'true' }), ownMarks(marked)]).toEqual([[], [ca, karpenter]])
 })

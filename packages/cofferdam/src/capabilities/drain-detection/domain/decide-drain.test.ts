@@ -72,3 +72,10 @@ describe('the steps of a pass over a node', () => {
     expect(stepsOf(given)).toEqual(then)
   })
 })
+
+it('a drain that is seen by its attempts alone is judged again when they count no longer: no watch tells of that', () => {
+  const attempt = { by: 'alice', atMs: Date.parse(cordoned.now) - 60_000 }
+  const seen = { ...cordoned, node: { ...cordoned.node, attempt }, pods: [orders] }
+  expect(decideDrain(seen).recheckAfterMs).toBe(240_000)
+  expect(decideDrain({ ...cordoned, pods: [orders] }).recheckAfterMs).toBeUndefined()
+})

@@ -72,6 +72,51 @@ const cases: Record<string, { given: Given; then: DrainDecision }> = {
       recheckAfterMs: 240_000,
     },
   },
+  'a drain that asks without a name is a drain all the same': {
+    given: { node: node({ attempt: { by: '', atMs: minutesAgo(1) } }), pods: [pod('orders')], now },
+    then: {
+      reason: 'EvictionAttempted',
+      conditions: [
+        { ...saysWho(now), message: `Somebody has tried to evict pods of this node; seen since ${now}.` },
+        condition('Drained', 'False', 'PodsRemain'),
+      ],
+      recheckAfterMs: 240_000,
+    },
+  },
+  'a drain whose attempt was removed from the node goes on while pods leave, and still says who it was': {
+    given: {
+      node: node({ drainInProgress: saysWho(earlier), drained: condition('Drained', 'False', 'PodsRemain', earlier) }),
+      pods: [pod('orders', { isEvicted: true })],
+      now,
+    },
+    then: { reason: 'EvictionAttempted', conditions: [] },
+  },
+  'one that never said who it was says what it is': {
+    given: {
+      node: node({
+        drainInProgress: { type: 'DrainInProgress', status: 'True', reason: 'EvictionAttempted' },
+        drained: condition('Drained', 'False', 'PodsRemain', earlier),
+      }),
+      pods: [pod('orders', { isEvicted: true })],
+      now,
+    },
+    then: {
+      reason: 'EvictionAttempted',
+      conditions: [condition('DrainInProgress', 'True', 'EvictionAttempted')],
+    },
+  },
+  'a drain whose condition does not say since when is seen since now, and not since never': {
+    given: {
+      node: node({
+        ...attempted(1),
+        drainInProgress: { type: 'DrainInProgress', status: 'True', reason: 'PodsLeaving' },
+        drained: condition('Drained', 'False', 'PodsRemain', earlier),
+      }),
+      pods: [pod('orders')],
+      now,
+    },
+    then: { reason: 'EvictionAttempted', conditions: [saysWho(now)], recheckAfterMs: 240_000 },
+  },
   'a cordon without evictions is not a drain': {
     given: { node: node(), pods: [pod('web')], now },
     then: {

@@ -21,6 +21,11 @@ describe('what is read of a node', () => {
     expect(parseDrainedNode(node(buildAttempt({ by: 'alice', atMs }))).attempt).toEqual({ by: 'alice', atMs })
   })
 
+  it('an attempt that was refused says what for, so that the condition can say it', () => {
+    const attempt = { by: 'alice', atMs, refusedFor: 'pdb/shop/orders (AppLocked)' }
+    expect(parseDrainedNode(node(buildAttempt(attempt))).attempt).toEqual(attempt)
+  })
+
   const unreadable = [
     '',
     'yesterday',
@@ -102,6 +107,10 @@ describe('pods that a request leaves on its node', () => {
       expect(podsLeftBy([request(phase)])).toEqual([])
     },
   )
+
+  it('are none of one that has moved them all', () => {
+    expect(podsLeftBy([{ ...request('Drained'), status: { phase: 'Drained' } }])).toEqual([])
+  })
 
   it('are none once somebody has deleted it: what it holds is given back any moment', () => {
     expect(podsLeftBy([request('Drained', deleted)])).toEqual([])

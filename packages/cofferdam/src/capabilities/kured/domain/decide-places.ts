@@ -1,5 +1,5 @@
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
-import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import { compareText } from '../../../shared/last-writer.ts'
 import { formatHandedPlaces, type HandedPlace, handedAnnotation } from './handed-places.ts'
@@ -26,6 +26,8 @@ interface Judged {
   readonly news?: KuredNews
 }
 
+type HandedOut = Required<Judged>
+
 /**
  * Who has which place of kured's lock: a node that is drained for its reboot, or Cofferdam.
  *
@@ -38,7 +40,7 @@ export function decidePlaces(view: KuredView): DecidedPlaces {
   const judged = ofNodes.map((place) => judgePlace(view, place))
   const kept = judged.flatMap(({ place }) => place ?? [])
   const handing = isActive && view.mayBegin ? handOut(view, kept) : []
-  const nodePlaces = [...kept, ...handing.flatMap(({ place }) => place ?? [])]
+  const nodePlaces = [...kept, ...handing.map(({ place }) => place)]
   const holders = new Set(nodePlaces.map(({ holder }) => holder))
   const given = [...judged, ...handing].flatMap((each) => each.given ?? [])
   const remembered = [...given, ...handed.filter((each) => isRemembered(view, each, given))]
@@ -101,27 +103,27 @@ function renewed(place: KuredPlace, given: HandedPlace, nowMs: number): Judged {
   return { place: { ...place, createdMs }, given: { ...given, createdMs } }
 }
 
-function handOut(view: KuredView, kept: readonly KuredPlace[]): readonly Judged[] {
+function handOut(view: KuredView, kept: readonly KuredPlace[]): readonly HandedOut[] {
   const { nodes, standing, flags, nowMs, lock } = view
   const free = Math.max(0, flags.concurrency - kept.length)
   const createdMs = wholeSecond(nowMs)
   return [...standing.values()]
-    .filter((request) => {
-      const { nodeName } = request.spec
-      const node = nodes.get(nodeName)
-      if (node === undefined || isPaused(view, node) || !mayHaveLock(node, request)) return false
-      // One whose place is taken back in this pass does not have the next.
-      return !lock.places.some(({ holder }) => holder === nodeName)
-    })
-    .toSorted((a, b) => compareText(drainedSince(a), drainedSince(b)) || compareText(a.metadata.name, b.metadata.name))
-    .slice(0, free)
-    .flatMap((request): Judged[] => {
+    .flatMap((request) => {
       const node = nodes.get(request.spec.nodeName)
-      if (node === undefined) return []
+      if (node === undefined || isPaused(view, node) || !mayHaveLock(node, request)) return []
+      // One whose place is taken back in this pass does not have the next.
+      return lock.places.some(({ holder }) => holder === node.name) ? [] : [{ request, node }]
+    })
+    .toSorted(
+      ({ request: a }, { request: b }) =>
+        compareText(drainedSince(a), drainedSince(b)) || compareText(a.metadata.name, b.metadata.name),
+    )
+    .slice(0, free)
+    .map(({ request, node }) => {
       const wasUnschedulable = request.status?.cordonedBy !== `nodedisruption/${request.metadata.name}`
       const place = { holder: node.name, wasUnschedulable, createdMs, ttlMs: flags.lockTtlMs }
       const given = { nodeName: node.name, bootID: node.bootID, createdMs, sinceMs: createdMs }
-      return [{ place, given, news: tell(node, 'KuredLockHanded', handedNote(node, request)) }]
+      return { place, given, news: tell(node, 'KuredLockHanded', handedNote(node, request)) }
     })
 }
 
@@ -143,7 +145,7 @@ function drainedSince({ status }: NodeDisruption): string {
 
 /** The annotation has no fractions. */
 function wholeSecond(ms: number): number {
-  return parseRfc3339(rfc3339(ms)) ?? ms
+  return Math.floor(ms / 1_000) * 1_000
 }
 
 function tell(node: KuredNode, reason: KuredNews['reason'], note: string): KuredNews {

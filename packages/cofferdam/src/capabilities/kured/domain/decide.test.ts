@@ -1,8 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { known, unknown } from '../../../shared/observed.ts'
 import { decideKured } from './decide.ts'
-import { handedAnnotation } from './handed-places.ts'
-import type { KuredSnapshot } from './snapshot.ts'
 import {
   handedTo,
   kuredNode,
@@ -13,27 +11,10 @@ import {
   ownLock,
   requestOf,
   type SmallKured,
+  said,
+  undatedOf,
   wantedNode,
 } from './testing/small-kured.ts'
-
-/** `lock cofferdam`, `request node-1`, `withdraw request-node-1`, `Warning KuredLockUnreadable`. */
-function said(snapshot: KuredSnapshot): string[] {
-  return decideKured(snapshot).steps.flatMap((step) => {
-    if (step.do === 'report') return step.standing.map(({ type, reason }) => `${type} ${reason}`)
-    if (step.write === 'request') return [`request ${step.request.spec.nodeName}`]
-    if (step.write === 'withdrawal') return [`withdraw ${step.name}`]
-    const holders = holdersIn(step.annotations[lockAnnotation] ?? null)
-    const record = step.annotations[handedAnnotation]
-    const handed = record == null ? [] : [`handed to ${Object.keys(JSON.parse(record) as object).join(', ')}`]
-    return [`lock ${holders}`, ...handed, ...step.news.map(({ about, reason }) => `${about.name} ${reason}`)]
-  })
-}
-
-function holdersIn(text: string | null): string {
-  if (text === null) return 'of nobody'
-  const { nodeID, locks = [] } = JSON.parse(text) as { nodeID?: string; locks?: { nodeID: string }[] }
-  return nodeID ?? `[${locks.map((lock) => lock.nodeID).join(', ')}]`
-}
 
 const single: Record<string, [SmallKured, string[]]> = {
   'a kured that did not opt in is left alone, whatever its nodes want': [
@@ -61,6 +42,10 @@ const single: Record<string, [SmallKured, string[]]> = {
     { lock: lockOf('node-1', { agoSeconds: 90, ttlSeconds: 60 }), nodes: [kuredNode('node-1')] },
     ['lock cofferdam'],
   ],
+  'one that has lapsed stays as it is where kured did not opt in': [
+    { isOptedIn: false, lock: lockOf('node-1', { agoSeconds: 90, ttlSeconds: 60 }), nodes: [kuredNode('node-1')] },
+    [],
+  ],
   'a lock that is no JSON is left as it is, and nothing is asked for': [
     { lock: '{"nodeID":', nodes: [wantedNode('node-1')] },
     ['Warning KuredLockUnreadable'],
@@ -71,6 +56,10 @@ const single: Record<string, [SmallKured, string[]]> = {
   ],
   'without --annotate-nodes a held lock would keep kured from every reboot, so it is not held': [
     { args: [], nodes: [wantedNode('node-1')] },
+    ['Warning KuredFlagsUnfit'],
+  ],
+  'flags that cannot be read would be guessed at, so nothing is written': [
+    { args: ['--annotate-nodes', '--concurrency=many'], lock: ownLock(), nodes: [wantedNode('node-1')] },
     ['Warning KuredFlagsUnfit'],
   ],
   'and one that is held is given up when the flag goes': [
@@ -84,6 +73,26 @@ const single: Record<string, [SmallKured, string[]]> = {
   'of several nodes the one that has waited longest is asked for, and one only': [
     { lock: ownLock(), nodes: [wantedNode('node-1'), wantedNode('node-2', { wantedSince: '2026-01-01T00:00:00Z' })] },
     ['request node-2'],
+  ],
+  'of two that have waited equally long it is the same one in each pass, or both would be drained': [
+    { lock: ownLock(), nodes: [wantedNode('node-2'), wantedNode('node-1')] },
+    ['request node-1'],
+  ],
+  'a request of somebody else is none of its own: kured would wait for it without end': [
+    {
+      lock: ownLock(),
+      nodes: [wantedNode('node-1')],
+      requests: [{ ...requestOf('node-2', 'Waiting'), metadata: { name: 'by-hand', uid: 'uid of by-hand' } }],
+    },
+    ['request node-1'],
+  ],
+  'a request that has no phase yet counts: each pass before it had one would ask for another node': [
+    {
+      lock: ownLock(),
+      nodes: [wantedNode('node-1'), wantedNode('node-2')],
+      requests: [requestOf('node-1', undefined)],
+    },
+    [],
   ],
   'a request that waits for long lets one other node go first': [
     {
@@ -108,9 +117,48 @@ const single: Record<string, [SmallKured, string[]]> = {
     { lock: ownLock(), nodes: [wantedNode('node-1')], requests: [requestOf('node-1', 'Drained')] },
     ['lock node-1', 'handed to node-1', 'node-1 KuredLockHanded'],
   ],
+  'of two that are drained the one that has been for longer has it: it is without its pods all that time': [
+    {
+      lock: ownLock(),
+      nodes: [wantedNode('node-1'), wantedNode('node-2')],
+      requests: [
+        requestOf('node-1', 'Drained', { sinceSeconds: 60 }),
+        requestOf('node-2', 'Drained', { sinceSeconds: 61 }),
+      ],
+    },
+    ['lock node-2', 'handed to node-2', 'node-2 KuredLockHanded'],
+  ],
+  'of two that were drained together it is the first by name, in every pass and every operator': [
+    {
+      lock: ownLock(),
+      nodes: [wantedNode('node-1'), wantedNode('node-2')],
+      requests: [requestOf('node-2', 'Drained'), requestOf('node-1', 'Drained')],
+    },
+    ['lock node-1', 'handed to node-1', 'node-1 KuredLockHanded'],
+  ],
+  'one that does not say since when it is drained goes first: it may have been for long': [
+    {
+      lock: ownLock(),
+      nodes: [wantedNode('node-1'), wantedNode('node-2')],
+      requests: [requestOf('node-1', 'Drained'), undatedOf('node-2', 'Drained')],
+    },
+    ['lock node-2', 'handed to node-2', 'node-2 KuredLockHanded'],
+  ],
   'not while it is being drained: kured would evict beside the request': [
     { lock: ownLock(), nodes: [wantedNode('node-1')], requests: [requestOf('node-1', 'Draining')] },
     [],
+  ],
+  'not when its request is being deleted: pods return to the node': [
+    {
+      lock: ownLock(),
+      nodes: [wantedNode('node-1')],
+      requests: [requestOf('node-1', 'Drained', { isDeleted: true })],
+    },
+    [],
+  ],
+  'not when kured wants it no more: it would hold a lock that it never releases': [
+    { lock: ownLock(), nodes: [kuredNode('node-1')], requests: [requestOf('node-1', 'Drained')] },
+    ['withdraw request-node-1'],
   ],
   'not when it was rebooted meanwhile: kured would reboot it a second time': [
     {
@@ -119,6 +167,18 @@ const single: Record<string, [SmallKured, string[]]> = {
       requests: [requestOf('node-1', 'Drained')],
     },
     [],
+  ],
+  'not while it is away: whether it is on its way back cannot be told': [
+    {
+      lock: ownLock(),
+      nodes: [wantedNode('node-1', { isReady: false })],
+      requests: [requestOf('node-1', 'Drained')],
+    },
+    [],
+  ],
+  'not after opting out: kured has its lock to itself again': [
+    { isOptedIn: false, nodes: [wantedNode('node-1')], requests: [requestOf('node-1', 'Drained')] },
+    ['withdraw request-node-1'],
   ],
   'not while another node has it': [
     {
@@ -197,6 +257,23 @@ const single: Record<string, [SmallKured, string[]]> = {
     { lock: lockOf('node-1', { agoSeconds: 60 }), handed: 'nonsense', nodes: [kuredNode('node-1')] },
     [],
   ],
+  'a lock that it was handed stays while the request drains a pod that landed there since: kured drains it too': [
+    {
+      lock: lockOf('node-1', { agoSeconds: 60 }),
+      handed: handedTo('node-1', { agoSeconds: 60 }),
+      nodes: [wantedNode('node-1')],
+      requests: [requestOf('node-1', 'Draining')],
+    },
+    [],
+  ],
+  'it is taken back when the request is gone: nothing keeps pods off the node any more': [
+    {
+      lock: lockOf('node-1', { agoSeconds: 60 }),
+      handed: handedTo('node-1', { agoSeconds: 60 }),
+      nodes: [wantedNode('node-1')],
+    },
+    ['lock cofferdam', 'node-1 KuredLockTakenBack', 'request node-1'],
+  ],
   'a kured that does not reboot after two periods gives the node back, and is not asked again at once': [
     {
       lock: lockOf('node-1', { agoSeconds: 8_000 }),
@@ -234,6 +311,18 @@ const single: Record<string, [SmallKured, string[]]> = {
     },
     [],
   ],
+  'nor at once after a request that was rejected: it would be rejected in a circle': [
+    {
+      lock: ownLock(),
+      nodes: [wantedNode('node-1')],
+      requests: [requestOf('node-1', 'Rejected', { sinceSeconds: 20 })],
+    },
+    [],
+  ],
+  'nor while the request does not say since when it is over: it would be drained in a circle': [
+    { lock: ownLock(), nodes: [wantedNode('node-1')], requests: [undatedOf('node-1', 'Completed')] },
+    [],
+  ],
   'a node that is not Ready is not drained for a reboot': [
     { lock: ownLock(), nodes: [wantedNode('node-1', { isReady: false })] },
     [],
@@ -259,6 +348,15 @@ const single: Record<string, [SmallKured, string[]]> = {
       nodes: [wantedNode('node-1', { isReady: false, isDrained: false }), kuredNode('node-2', { isReady: false })],
     },
     ['Warning KuredRebootsUndrained'],
+  ],
+  'one that Cofferdam handed the lock to is not: a pod that landed there last was no fault of kured': [
+    {
+      lock: lockOf('node-1', { agoSeconds: 60 }),
+      handed: handedTo('node-1', { agoSeconds: 60 }),
+      nodes: [wantedNode('node-1', { isReady: false, isDrained: false })],
+      requests: [requestOf('node-1', 'Drained')],
+    },
+    [],
   ],
   'one that was drained is not, nor one that is down without kured': [
     {
@@ -321,6 +419,14 @@ const several: Record<string, [SmallKured, string[]]> = {
     { args: two, lock: { maxOwners: 2, locks: [lockOf('node-1'), { nodeID: 7 }] } },
     ['Warning KuredLockUnreadable'],
   ],
+  'so does one that is null: the place of a node that reboots could be written over': [
+    { args: two, lock: { maxOwners: 2, locks: [lockOf('node-1'), null] } },
+    ['Warning KuredLockUnreadable'],
+  ],
+  'and a list that is none: nodes may hold places that nobody could count': [
+    { args: two, lock: { maxOwners: 2, locks: 'node-1' } },
+    ['Warning KuredLockUnreadable'],
+  ],
   'opting out leaves the places of nodes': [
     { isOptedIn: false, args: two, lock: { maxOwners: 2, locks: [lockOf('node-1'), ...ours] } },
     ['lock [node-1]'],
@@ -349,6 +455,12 @@ describe('a kured with a window', () => {
     const seen = { args, nodes: [wantedNode('node-1')] }
     expect(said(kuredSnapshot({ ...seen, atMs: at(0.9) }))).toEqual(['lock cofferdam'])
     expect(said(kuredSnapshot({ ...seen, atMs: at(1.1) }))).toEqual(['lock cofferdam', 'request node-1'])
+  })
+
+  it('hands out no lock outside of it, though the node is drained: kured would hold it until the next night', () => {
+    const { args: flags, nodes, requests } = drained
+    expect(said(kuredSnapshot({ args: flags, nodes, requests, atMs: at(4.1) }))).toEqual(['lock cofferdam'])
+    expect(said(kuredSnapshot({ args: flags, nodes, requests, atMs: at(3.9) }))[0]).toBe('lock node-1')
   })
 
   it('has a node that it did not reboot released a quarter of an hour after its end, not drained until the next night', () => {
@@ -417,10 +529,49 @@ describe('what is not known', () => {
   it('changes nothing', () => {
     expect(said({ ...seen, daemonSet: unknown('it may not be read') })).toEqual([])
     expect(said({ ...seen, requests: unknown('they are not read yet') })).toEqual([])
+    expect(said({ ...seen, now: 'noon' })).toEqual([])
   })
 
   it('is not the same as a kured that is gone, whose requests end, but for those that recover', () => {
-    const requests = known([requestOf('node-1', 'Drained'), requestOf('node-2', 'Recovering')])
-    expect(said({ ...seen, daemonSet: known(undefined), requests })).toEqual(['withdraw request-node-1'])
+    const requests = known([
+      requestOf('node-1', 'Drained'),
+      requestOf('node-2', 'Recovering'),
+      requestOf('node-3', 'Drained'),
+      requestOf('node-4', 'Drained'),
+    ])
+    const nodes = [wantedNode('node-1'), wantedNode('node-3', { bootID: 'boot-2' })]
+    expect(said({ ...seen, nodes, daemonSet: known(undefined), requests })).toEqual([
+      'withdraw request-node-1',
+      'withdraw request-node-4',
+    ])
+  })
+})
+
+const rechecks: Record<string, [SmallKured, number | undefined]> = {
+  'in a minute while a node waits: the window may open, and no watch tells of it': [
+    { lock: ownLock(), nodes: [kuredNode('node-2'), wantedNode('node-1')] },
+    60_000,
+  ],
+  'in a minute while a place is handed out, opted in or not: the node may be overdue': [
+    {
+      isOptedIn: false,
+      lock: lockOf('node-1', { agoSeconds: 60 }),
+      handed: handedTo('node-1', { agoSeconds: 60 }),
+      nodes: [wantedNode('node-1', { isReady: false })],
+    },
+    60_000,
+  ],
+  'when half the time of its lock is over, or kured could take it': [{ lock: ownLock(100) }, 200_000],
+  'soon where that is over already': [{ lock: ownLock(300) }, 1_000],
+  'after half the time of the lock that it is about to take': [{}, 300_000],
+  'never where kured did not opt in: what changes wakes it': [
+    { isOptedIn: false, nodes: [wantedNode('node-1')] },
+    undefined,
+  ],
+}
+
+describe('kured is judged again', () => {
+  it.each(Object.entries(rechecks))('%s', (_, [seen, afterMs]) => {
+    expect(decideKured(kuredSnapshot(seen)).recheckAfterMs).toBe(afterMs)
   })
 })

@@ -7,7 +7,7 @@ import { type DecidedPlaces, decidePlaces, ownTtlMs } from './decide-places.ts'
 import { lockOwner } from './kured-lock.ts'
 import { hasRebooted, type KuredView, kuredTool } from './kured-view.ts'
 import { isWindowOpen } from './reboot-window.ts'
-import type { KuredDaemonSet, KuredSnapshot } from './snapshot.ts'
+import type { KuredDaemonSet, KuredNode, KuredSnapshot } from './snapshot.ts'
 import type { KuredNews, KuredStep } from './steps.ts'
 import { decideWantedNodes } from './wanted-nodes.ts'
 
@@ -27,16 +27,23 @@ const closingMs = 900_000
  * Fails closed: nothing is written while the DaemonSet, its flags or its lock cannot be read.
  */
 export function decideKured(snapshot: KuredSnapshot): KuredDecision {
-  const { daemonSet, requests } = snapshot
-  if (!daemonSet.known || !requests.known) return { steps: [] }
+  const { daemonSet, requests, now } = snapshot
+  const nowMs = parseRfc3339(now)
+  if (!daemonSet.known || !requests.known || nowMs === undefined) return { steps: [] }
   const set = daemonSet.value
-  if (set === undefined) return { steps: endRequests(snapshot) }
+  if (set === undefined) return { steps: endRequests(snapshot.nodes, requests.value) }
   const problem = set.isOptedIn ? problemOf(set) : undefined
   const standing = [...(problem === undefined ? [] : [problem]), ...takenDown(snapshot, set)]
   const report: KuredStep = { do: 'report', standing }
   if (!set.flags.known || !set.lock.known || problem?.reason === 'KuredLockUnreadable') return { steps: [report] }
-  const view = buildView(snapshot, set, problem === undefined)
-  if (view === undefined) return { steps: [report] }
+  const view = buildView(snapshot.nodes, requests.value, {
+    nowMs,
+    isActive: set.isOptedIn && problem === undefined,
+    object: `daemonset/${set.namespace}/${set.name}`,
+    flags: set.flags.value,
+    lock: set.lock.value,
+    handed: set.handed,
+  })
   const places = decidePlaces(view)
   const wanted = known(decideWantedNodes(view, places))
   return {
@@ -52,13 +59,12 @@ function lockSteps({ namespace, name, resourceVersion }: KuredDaemonSet, places:
 }
 
 /** kured is gone, and takes no node down any more. What it has rebooted is left to recover. */
-function endRequests({ nodes, requests }: KuredSnapshot): readonly KuredStep[] {
-  if (!requests.known) return []
+function endRequests(nodes: readonly KuredNode[], requests: readonly NodeDisruption[]): readonly KuredStep[] {
   const isEnding = (request: NodeDisruption) => {
     const node = nodes.find(({ name }) => name === request.spec.nodeName)
     return request.status?.phase === 'Recovering' || (node !== undefined && hasRebooted(request, node))
   }
-  const left = requests.value.filter((request) => !isEnding(request))
+  const left = requests.filter((request) => !isEnding(request))
   return decideToolRequests({ tool: kuredTool, wanted: known([]), requests: known(left) })
 }
 
@@ -105,27 +111,24 @@ function problemOf(set: KuredDaemonSet): KuredNews | undefined {
   )
 }
 
-function buildView(snapshot: KuredSnapshot, set: KuredDaemonSet, isFit: boolean): KuredView | undefined {
-  const { now, nodes, requests } = snapshot
-  const nowMs = parseRfc3339(now)
-  if (!set.flags.known || !set.lock.known || !requests.known || nowMs === undefined) return undefined
-  const own = requests.value.filter(({ metadata }) => metadata.labels?.[madeForLabel] === kuredTool)
+function buildView(
+  nodes: readonly KuredNode[],
+  requests: readonly NodeDisruption[],
+  read: Pick<KuredView, 'nowMs' | 'isActive' | 'object' | 'flags' | 'lock' | 'handed'>,
+): KuredView {
+  const { nowMs } = read
+  const own = requests.filter(({ metadata }) => metadata.labels?.[madeForLabel] === kuredTool)
   const isOver = (phase: string | undefined) => phase === 'Completed' || phase === 'Rejected'
-  const { window, delayMs } = set.flags.value
+  const { window, delayMs } = read.flags
   const mayBegin = isWindowOpen(window, nowMs)
   const over = new Map<string, NodeDisruption[]>()
   for (const request of own.filter(({ status }) => isOver(status?.phase))) {
     over.set(request.spec.nodeName, [...(over.get(request.spec.nodeName) ?? []), request])
   }
   return {
-    nowMs,
+    ...read,
     mayBegin,
     mayReboot: mayBegin || isWindowOpen(window, nowMs - closingMs - delayMs),
-    object: `daemonset/${set.namespace}/${set.name}`,
-    isActive: set.isOptedIn && isFit,
-    flags: set.flags.value,
-    lock: set.lock.value,
-    handed: set.handed,
     nodes: new Map(nodes.map((node) => [node.name, node])),
     standing: new Map(own.filter(({ status }) => !isOver(status?.phase)).map((each) => [each.spec.nodeName, each])),
     over,

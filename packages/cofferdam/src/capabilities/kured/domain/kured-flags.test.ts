@@ -52,11 +52,42 @@ describe('flags of kured', () => {
     expect(flagsOf(['--concurrency=2'], env)).toMatchObject({ value: { concurrency: 4, periodMs: 3_600_000 } })
   })
 
+  it('are found in a container of another name and in args alone, as manifests of others write them', () => {
+    const inContainers = (...containers: { name: string; args?: readonly string[] }[]) =>
+      parseKuredFlags({ spec: { selector: {}, template: { metadata: {}, spec: { containers } } } })
+    const main = { name: 'main', args: ['--concurrency=3'] }
+    expect(inContainers(main)).toMatchObject({ value: { concurrency: 3 } })
+    expect(inContainers({ name: 'proxy' }, { ...main, name: 'kured' })).toMatchObject({ value: { concurrency: 3 } })
+    expect(inContainers()).toEqual({ known: false, why: 'it has no container' })
+  })
+
+  it('name noon and midnight as Go reads them, and days with a comma too many: a window would be half a day off', () => {
+    expect(read('--reboot-days=mon,,', '--start-time=12am', '--end-time=12:59:59pm')).toMatchObject({
+      window: { days: [1], start: 0, end: 46_799 },
+    })
+  })
+
+  it('that are empty in the environment say nothing, as in kured', () => {
+    expect(flagsOf(['--concurrency=2'], [{ name: 'KURED_CONCURRENCY', value: '' }])).toMatchObject({
+      value: { concurrency: 2 },
+    })
+  })
+
+  it('may have a time of 0 without a unit, as Go does', () => {
+    expect(read('--lock-ttl=0', '--period=0')).toMatchObject({ lockTtlMs: 0, periodMs: 0 })
+  })
+
   const bad: Record<string, string[]> = {
     'a concurrency that is no number': ['--concurrency=many'],
+    'a concurrency that is cut off': ['--concurrency'],
     'a time without a unit': ['--lock-ttl=30'],
     'a day that there is not': ['--reboot-days=someday'],
     'an hour that there is not': ['--start-time=25:00'],
+    'the hour after the last': ['--start-time=24:00'],
+    'a minute that there is not': ['--start-time=4:60'],
+    'a second that there is not': ['--start-time=4:00:60'],
+    'an end that is a word': ['--end-time=noon'],
+    'an hour that is a word': ['--start-time=noon'],
     'a time zone that there is not': ['--time-zone=Mars/Olympus'],
   }
   it.each(Object.entries(bad))(

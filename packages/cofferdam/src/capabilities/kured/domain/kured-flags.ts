@@ -19,7 +19,7 @@ export interface KuredFlags {
   readonly window: RebootWindow
 }
 
-const unitMs: Readonly<Record<string, number>> = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1e3, m: 6e4, h: 3.6e6 }
+const unitMs = { ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1e3, m: 6e4, h: 3.6e6 }
 
 /** From the arguments and the environment of its container, where the latter wins, as in kured. */
 export function parseKuredFlags({ spec }: Pick<DaemonSet, 'spec'>): Observed<KuredFlags> {
@@ -67,16 +67,12 @@ const switches = new Set(['annotate-nodes', 'force-reboot', 'alert-filter-match-
 /** `--name=value`, `--name value`, and `--name` of a switch. */
 function argumentsOf(words: readonly string[]): Map<string, string> {
   const flags = new Map<string, string>()
-  for (let at = 0; at < words.length; at += 1) {
-    const match = /^--([a-z-]+)(?:=([\s\S]*))?$/.exec(words[at] ?? '')
-    if (match === null) continue
-    const name = match[1] ?? ''
-    if (match[2] !== undefined || switches.has(name)) {
-      flags.set(name, match[2] ?? 'true')
-      continue
-    }
-    at += 1
-    flags.set(name, words[at] ?? '')
+  const left = [...words]
+  for (let word = left.shift(); word !== undefined; word = left.shift()) {
+    const [, name, value] = /^--([a-z-]+)(?:=([\s\S]*))?$/.exec(word) ?? []
+    if (name === undefined) continue
+    if (value === undefined && !switches.has(name)) flags.set(name, left.shift() ?? '')
+    else flags.set(name, value ?? 'true')
   }
   return flags
 }
@@ -91,7 +87,7 @@ function parseGoDuration(text: string): number | undefined {
   if (!/^(\d+(\.\d+)?(ns|us|µs|ms|s|m|h))+$/.test(text)) return undefined
   let ms = 0
   for (const [, number, unit] of text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g)) {
-    ms += Number(number) * (unitMs[unit ?? ''] ?? 0)
+    ms += Number(number) * unitMs[unit as keyof typeof unitMs]
   }
   return ms
 }

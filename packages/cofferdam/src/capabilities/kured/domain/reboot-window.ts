@@ -82,6 +82,6 @@ export function isWindowOpen({ days, start, end, timeZone }: RebootWindow, atMs:
       .map(({ type, value }) => [type, value]),
   )
   const second = ['hour', 'minute', 'second'].reduce((sum, type) => sum * 60 + Number(parts.get(type as 'hour')), 0)
-  if (!days.includes(fullNames.indexOf((parts.get('weekday') ?? '').toLowerCase()))) return false
+  if (!days.includes(fullNames.indexOf((parts.get('weekday') as string).toLowerCase()))) return false
   return start > end ? second >= start || second <= end : second >= start && second <= end
 }

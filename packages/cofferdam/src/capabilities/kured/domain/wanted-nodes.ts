@@ -20,31 +20,42 @@ const askAgainMs = 300_000
 export function decideWantedNodes(view: KuredView, places: Pick<DecidedPlaces, 'holders' | 'handed'>): WantedNode[] {
   const { nodes, standing, flags } = view
   const decided = { ...view, handed: places.handed }
-  const kept = [...standing.values()].filter((request) => isStillWanted(decided, places, request))
+  const kept = [...standing.values()].flatMap((request) => {
+    const node = nodes.get(request.spec.nodeName)
+    return node !== undefined && isStillWanted(decided, places, request, node) ? [{ request, node }] : []
+  })
   const atOnce = flags.concurrency
   const alone = [...places.holders].filter((name) => !standing.has(name)).length
-  const passed = kept.filter((request) => hasWaitedLong(view, request)).length
+  const passed = kept.filter(({ request }) => hasWaitedLong(view, request)).length
   const free = Math.max(0, atOnce - alone - standing.size + Math.min(passed, atOnce))
   const next = [...nodes.values()]
+    .filter((node) => isWanted(node))
     .filter((node) => !standing.has(node.name) && mayBeAsked(decided, places, node))
-    .toSorted((a, b) => compareText(a.wantedSince ?? '', b.wantedSince ?? '') || compareText(a.name, b.name))
+    .toSorted((a, b) => compareText(a.wantedSince, b.wantedSince) || compareText(a.name, b.name))
     .slice(0, free)
-  const again = kept.flatMap(({ spec }) => nodes.get(spec.nodeName) ?? [])
-  return [...again, ...next].map((node) => buildWanted(view, node))
+  return [...kept.map(({ node }) => node), ...next].map((node) => buildWanted(view, node))
 }
 
 /** A request that is ending is left to end by itself. */
-function isStillWanted(view: KuredView, { holders }: Pick<DecidedPlaces, 'holders'>, request: NodeDisruption): boolean {
-  const node = view.nodes.get(request.spec.nodeName)
-  if (node === undefined || request.metadata.deletionTimestamp !== undefined) return false
+function isStillWanted(
+  view: KuredView,
+  { holders }: Pick<DecidedPlaces, 'holders'>,
+  request: NodeDisruption,
+  node: KuredNode,
+): boolean {
+  if (request.metadata.deletionTimestamp !== undefined) return false
   if (request.status?.phase === 'Recovering' || hasRebooted(request, node)) return true
-  if (node.wantedSince === undefined || isPaused(view, node)) return false
+  if (!isWanted(node) || isPaused(view, node)) return false
   return holders.has(node.name) || (view.isActive && view.mayReboot)
+}
+
+function isWanted(node: KuredNode): node is KuredNode & Required<Pick<KuredNode, 'wantedSince'>> {
+  return node.wantedSince !== undefined
 }
 
 /** One that holds a place is about to reboot or has just done so, and kured has yet to say that it is over. */
 function mayBeAsked(view: KuredView, { holders }: Pick<DecidedPlaces, 'holders'>, node: KuredNode): boolean {
-  if (!view.isActive || !view.mayBegin || node.wantedSince === undefined || !node.isReady) return false
+  if (!view.isActive || !view.mayBegin || !node.isReady) return false
   if (holders.has(node.name) || isPaused(view, node)) return false
   const before = view.over.get(node.name) ?? []
   return !before.some(({ status }) => sinceMs(view, status?.phaseSince) < askAgainMs)
@@ -60,7 +71,7 @@ function sinceMs({ nowMs }: KuredView, time: string | undefined): number {
 
 function buildWanted({ over, flags, object }: KuredView, { name, bootID, wantedSince = '' }: KuredNode): WantedNode {
   // What is over counts in: kured still wants the node when its pod was replaced, or its drain failed, before it could reboot.
-  const before = (over.get(name) ?? []).map(({ metadata }) => metadata.uid ?? '')
+  const before = (over.get(name) ?? []).map(({ metadata }) => metadata.uid as string)
   return {
     nodeName: name,
     askedBy: object,

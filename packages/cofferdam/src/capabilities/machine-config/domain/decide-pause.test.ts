@@ -57,6 +57,10 @@ const cases: Record<string, { given: Partial<MachineConfigSnapshot>; then: strin
     given: { pools: [pool(managed, { paused: true })], requests: over },
     then: [],
   },
+  'nor is it noted as ours while a request stands: it would be ended with that request': {
+    given: { pools: [pool(managed, { paused: true })] },
+    then: [],
+  },
   'our pause stays while a request stands': {
     given: { pools: [pool({ ...managed, ...mark() }, { paused: true })] },
     then: [],
@@ -95,6 +99,14 @@ const cases: Record<string, { given: Partial<MachineConfigSnapshot>; then: strin
     given: { pools: [pool({ ...managed, ...mark() })] },
     then: ['worker: as it is, lifted, PoolPauseEnded'],
   },
+  'a pause that another hand ended after the last request leaves no note: the next request pauses again': {
+    given: { pools: [pool({ ...managed, ...mark() })], requests: over },
+    then: ['worker: as it is, no note, no event'],
+  },
+  'a pool that is being deleted is left alone: a write would only hold up its end': {
+    given: { pools: [{ ...pool({ ...managed, ...mark() }, { paused: true }), isDeleted: true }], requests: over },
+    then: [],
+  },
   'while that is noted the pool is not paused': { given: { pools: [pool({ ...managed, ...lifted })] }, then: [] },
   'when no request stands any more that note goes, and the next request pauses again': {
     given: { pools: [pool({ ...managed, ...lifted })], requests: over },
@@ -107,6 +119,14 @@ const cases: Record<string, { given: Partial<MachineConfigSnapshot>; then: strin
   'a node of a pool of its own pauses that pool, and not the one of all workers': {
     given: { pools: [pool(managed), pool(managed, {}, 'infra')], requests: known([request('i-1')]) },
     then: ['infra: true, since, PoolPaused'],
+  },
+  'a master that is a worker too pauses the pool of masters, by whose rules it is updated': {
+    given: {
+      pools: [pool(managed), pool(managed, {}, 'infra'), pool(managed, {}, 'master')],
+      nodes: [node('m-1', 'worker', 'infra', 'master')],
+      requests: known([request('m-1')]),
+    },
+    then: ['master: true, since, PoolPaused'],
   },
   'a request on a node of no pool pauses none': {
     given: { pools: [pool(managed)], requests: known([request('m-1')]) },
@@ -135,5 +155,14 @@ describe('the pause of a pool', () => {
     const requests = known([request('w-1')])
     const { recheckAfterMs } = decidePauses({ pools, nodes: [node('w-1', 'worker')], requests, nowMs })
     expect(recheckAfterMs).toBe(longestPauseMs - 60_000)
+  })
+
+  it('of two pools is judged again when the first is over, and of none never', () => {
+    const paused = (name: string, sinceMs: number) => pool({ ...managed, ...mark(sinceMs) }, { paused: true }, name)
+    const pools = [paused('worker', nowMs - 60_000), paused('infra', nowMs - 120_000)]
+    const nodes = [node('w-1', 'worker'), node('i-1', 'infra')]
+    const requests = known([request('w-1'), request('i-1')])
+    expect(decidePauses({ pools, nodes, requests, nowMs }).recheckAfterMs).toBe(longestPauseMs - 120_000)
+    expect(decidePauses({ pools: [pool({})], nodes, requests, nowMs }).recheckAfterMs).toBeUndefined()
   })
 })

@@ -3,6 +3,7 @@ import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
 import { known } from '../../../shared/observed.ts'
 import { decideMachineConfig } from './decide.ts'
 import { parseConfiguredNode } from './parse-node.ts'
+import { parsePool } from './parse-pool.ts'
 
 const prefix = 'machineconfiguration.openshift.io'
 
@@ -65,5 +66,37 @@ describe('requests for nodes that get another configuration', () => {
     const { steps } = decideMachineConfig({ pools: [], nodes: [seen], requests: known(requests), nowMs: 0 })
     const texts = steps.map((step) => (step.write === 'request' ? `request: ${step.request.spec.reason}` : step.write))
     expect(texts).toEqual(then)
+  })
+
+  it('drain as the Machine Config Operator does: a pod that stayed would be evicted by it without end', () => {
+    const snapshot = { pools: [], nodes: [node(drain, before)], requests: known([]), nowMs: 0 }
+    const [step] = decideMachineConfig(snapshot).steps
+    expect(step?.write === 'request' ? step.request.spec : undefined).toMatchObject({
+      intent: 'Reboot',
+      honourSkipDrain: false,
+      force: true,
+      deleteEmptyDirData: true,
+    })
+  })
+
+  const labels = { worker: '', gpu: '', fast: '' }
+  const pool = (name: string) =>
+    parsePool({ metadata: { name }, spec: { nodeSelector: { matchLabels: { [name]: '' } } } } as never)
+  const askers: Record<string, [pools: string[], askedBy: string]> = {
+    'its pool, which the administrator can pause': [['worker'], 'machineconfigpool/worker'],
+    'its pool of the administrator, whose rules count before those of workers': [
+      ['worker', 'gpu'],
+      'machineconfigpool/gpu',
+    ],
+    'the node alone when two pools claim it: one of them would be blamed, and paused, for the other': [
+      ['worker', 'gpu', 'fast'],
+      'node/worker-1',
+    ],
+  }
+  it.each(Object.entries(askers))('name %s', (_sentence, [names, askedBy]) => {
+    const nodes = [{ ...node(drain, before), labels }]
+    const { steps } = decideMachineConfig({ pools: names.map(pool), nodes, requests: known([]), nowMs: 0 })
+    const asked = steps.flatMap((step) => (step.write === 'request' ? [step.request.metadata.annotations] : []))
+    expect(asked).toEqual([{ 'cofferdam.io/asked-by': askedBy }])
   })
 })

@@ -2,6 +2,7 @@ import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { NodeDisruption } from '../../../../shared/kinds/node-disruption.ts'
 import { madeForLabel } from '../../../../shared/made-for.ts'
 import { known } from '../../../../shared/observed.ts'
+import { decideKured } from '../decide.ts'
 import { handedAnnotation } from '../handed-places.ts'
 import { type KuredNode, type KuredSnapshot, parseKuredDaemonSet } from '../snapshot.ts'
 
@@ -66,6 +67,12 @@ export function requestOf(
   }
 }
 
+/** A request that does not say since when it is in its phase. */
+export function undatedOf(...request: Parameters<typeof requestOf>): NodeDisruption {
+  const { status: { phaseSince, ...status } = {}, ...rest } = requestOf(...request)
+  return { ...rest, status }
+}
+
 export function kuredSnapshot({
   args = ['--annotate-nodes'],
   lock,
@@ -91,4 +98,23 @@ export function kuredSnapshot({
     },
   })
   return { now: rfc3339(atMs), daemonSet: known(daemonSet), nodes, requests: known(requests) }
+}
+
+/** `lock cofferdam`, `request node-1`, `withdraw request-node-1`, `Warning KuredLockUnreadable`. */
+export function said(snapshot: KuredSnapshot): string[] {
+  return decideKured(snapshot).steps.flatMap((step) => {
+    if (step.do === 'report') return step.standing.map(({ type, reason }) => `${type} ${reason}`)
+    if (step.write === 'request') return [`request ${step.request.spec.nodeName}`]
+    if (step.write === 'withdrawal') return [`withdraw ${step.name}`]
+    const holders = holdersIn(step.annotations[lockAnnotation] ?? null)
+    const record = step.annotations[handedAnnotation]
+    const handed = record == null ? [] : [`handed to ${Object.keys(JSON.parse(record) as object).join(', ')}`]
+    return [`lock ${holders}`, ...handed, ...step.news.map(({ about, reason }) => `${about.name} ${reason}`)]
+  })
+}
+
+function holdersIn(text: string | null): string {
+  if (text === null) return 'of nobody'
+  const { nodeID, locks = [] } = JSON.parse(text) as { nodeID?: string; locks?: { nodeID: string }[] }
+  return nodeID ?? `[${locks.map((lock) => lock.nodeID).join(', ')}]`
 }
