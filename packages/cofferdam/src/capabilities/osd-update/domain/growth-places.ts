@@ -178,7 +178,7 @@ function claimPlaces({ cluster, claims, deployments, inspected }: PlaceObjects):
   const inUse = deployments.flatMap(({ metadata }) => metadata.labels?.[claimLabels.claim] ?? [])
   return (cluster.spec?.storage?.storageClassDeviceSets ?? []).flatMap((set) => {
     const unusable = whySetIsUnusable(set)
-    const placeOf = (name: string, index: number, isMissing: boolean): GrowthPlace => ({
+    const placeOf = (name: string, index: number, isMissing: boolean) => ({
       name,
       asked,
       ...(unusable !== undefined && { unusable }),
@@ -189,15 +189,18 @@ function claimPlaces({ cluster, claims, deployments, inspected }: PlaceObjects):
       const isOfSet = metadata.labels?.[claimLabels.set] === set.name && Number.isSafeInteger(index)
       return isOfSet ? [placeOf(metadata.name, index, false)] : []
     })
-    const isUnseen = (name: string) => indexIn(set, name) !== undefined && !held.some((one) => one.name === name)
-    const unseen = begun.filter(isUnseen)
-    const counted = new Set([...unseen, ...inUse.filter(isUnseen)])
-    const indexes = [...[...counted].map((name) => indexIn(set, name)), ...held.map(({ claim }) => claim?.index)]
-    const first = Math.max(-1, ...indexes.map((index) => index ?? -1)) + 1
+    const unseenOf = (names: readonly string[]) =>
+      names.flatMap((name) => {
+        const index = indexIn(set, name)
+        return index === undefined || held.some((one) => one.name === name) ? [] : [placeOf(name, index, true)]
+      })
+    const unseen = unseenOf(begun)
+    const counted = new Map([...unseen, ...unseenOf(inUse)].map((place) => [place.name, place]))
+    const first = Math.max(-1, ...[...counted.values(), ...held].map(({ claim }) => claim.index)) + 1
     const lacking = Math.max(0, Math.min(set.count, mostClaims) - held.length - counted.size)
     return [
       ...held,
-      ...unseen.map((name) => placeOf(name, indexIn(set, name) ?? 0, true)),
+      ...unseen,
       ...Array.from({ length: lacking }, (_, at) => placeOf(claimName(set, first + at), first + at, true)),
     ]
   })
