@@ -19,6 +19,8 @@ export const claimLabels = {
   index: 'ceph.rook.io/setIndex',
 } as const
 
+type StorageSpec = NonNullable<NonNullable<CephCluster['spec']>['storage']>
+
 /** A node or a volume claim that the CephCluster wants OSDs on. */
 export interface GrowthPlace {
   /** What Rook calls it by: the hostname of the node, or the name of the claim. */
@@ -95,7 +97,8 @@ function askedOf({ metadata }: CephCluster, node?: Node): string {
 }
 
 function nodePlaces({ cluster, nodes }: PlaceObjects): GrowthPlace[] {
-  const { useAllNodes, nodes: named = [] } = cluster.spec?.storage ?? {}
+  const storage = cluster.spec?.storage ?? {}
+  const { useAllNodes, nodes: named = [] } = storage
   const tolerations = nodeTolerations(cluster)
   const placeOf = (node: Node): GrowthPlace => {
     const unusable = whyUnusable(node, tolerations)
@@ -103,7 +106,7 @@ function nodePlaces({ cluster, nodes }: PlaceObjects): GrowthPlace[] {
       name: hostnameOf(node),
       asked: askedOf(cluster, node),
       ...(unusable !== undefined && { unusable }),
-      ...mostOsdsOf(cluster, node),
+      ...mostOsdsOf(storage, node),
     }
   }
   // A node that is set aside for other pods is none of "all nodes"; one that is away or cordoned for a while is.
@@ -116,8 +119,7 @@ function nodePlaces({ cluster, nodes }: PlaceObjects): GrowthPlace[] {
 }
 
 /** What Rook's program can make of disks that are named one by one. */
-function mostOsdsOf({ spec }: CephCluster, node: Node): Pick<GrowthPlace, 'mostOsds'> {
-  const all = spec?.storage ?? {}
+function mostOsdsOf(all: StorageSpec, node: Node): Pick<GrowthPlace, 'mostOsds'> {
   const own = all.nodes?.find(({ name }) => name === hostnameOf(node) || name === node.metadata.name)
   const named = chosenDevices(own ?? {}, all)?.devices ?? []
   if (named.length === 0) return {}

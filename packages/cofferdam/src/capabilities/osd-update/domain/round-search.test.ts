@@ -9,6 +9,8 @@ import { lowerBoundOf } from './lower-bound.ts'
 import { mixedNumbers } from './mixed-numbers.ts'
 import { mostConstrainedFirst } from './most-constrained-first.ts'
 import { createRollingWindow } from './next-starts.ts'
+import { planRounds } from './plan-rounds.ts'
+import { withProvedBound } from './prove-bound.ts'
 import { downFirst } from './round-order.ts'
 
 /** Each list shares a placement group that can lose one copy; units are the OSDs 0, 1, 2 ... */
@@ -43,6 +45,29 @@ describe('the search that tries everything', () => {
     const { partition, isProved } = fewestClasses(problemOf(6, ring(6)), 7, 1)
     expect([partition?.count, isProved]).toEqual([2, true])
     expect(new Set([0, 2, 4].map((unit) => partition?.classOf[unit])).size).toBe(1)
+  })
+
+  it('passes over what is longer than a plan that it has found already', () => {
+    const shared = [
+      [0, 1],
+      [0, 3],
+      [1, 3],
+      [1, 4],
+      [2, 3],
+      [3, 4],
+    ]
+    expect(fewestClasses(problemOf(6, shared), 7, 1)).toMatchObject({ partition: { count: 3 }, isProved: true })
+  })
+
+  it('is what is left where orders alone do not find the shortest plan', () => {
+    const shared = '84 75 61 54 13 65 73 03 15 21 38 52 72 07 64'.split(' ').map((pair) => [...pair].map(Number))
+    const map = exampleMap({
+      hosts: Object.fromEntries(Array.from({ length: 9 }, (_, id) => [`host-${id}`, [id]])),
+      pools: [{ id: 1, size: 2, minSize: 1 }],
+      pgs: shared.map((acting, at) => ({ pg: `1.${at.toString(16)}`, acting })),
+    })
+    const { rounds, how } = planRounds({ map, targets: [0, 1, 2, 3, 4, 5, 6, 7, 8], maxParallel: 3 })
+    expect([rounds.length, how]).toEqual([3, 'every possibility tried; no plan has fewer rounds'])
   })
 
   it('ends with the first plan that reaches the bound', () => {
@@ -109,19 +134,43 @@ it('a plan that names an OSD which is gone starts the others', () => {
 })
 
 it('what is down already goes first only where that takes no round more', () => {
-  const problem = problemOf(4, [], {
-    perClass: 2,
-    perGroup: 1,
-    groupOf: Int32Array.from([0, 0, 1, 1]),
-    groupCount: 2,
-    down: [0],
-  })
+  const groups = { perClass: 2, perGroup: 1, groupOf: Int32Array.from([0, 1, 2, 1]), groupCount: 3 }
+  const problem = problemOf(4, [], { ...groups, down: [2, 3] })
   const rounds = [
-    [1, 2],
     [0, 3],
-  ]
-  expect(downFirst(problem, rounds, false)).toEqual([
     [1, 2],
-    [3, 0],
+  ]
+  expect(downFirst(problem, rounds, false)).toBe(rounds)
+  expect(downFirst(problemOf(4, [], { ...groups, down: [2] }), rounds, false)).toEqual([
+    [0, 3],
+    [1, 2],
   ])
+})
+
+describe('a bound that is proved for those who read it', () => {
+  const map = exampleMap({ pools: [{ id: 1, size: 2, minSize: 1 }], pgs: [{ pg: '1.0', acting: [0, 2] }] })
+  const input = { map, targets: [0, 1, 2, 3, 4, 5], maxParallel: 6 }
+
+  it('is not sought where the plan reaches the one at hand', () => {
+    const plan = planRounds(input)
+    expect(withProvedBound(plan, input)).toBe(plan)
+  })
+
+  it('is the one at hand where eigenvalues prove nothing more', () => {
+    const plan = { ...planRounds(input), rounds: [[0], [1], [2], [3, 4, 5]] }
+    expect(withProvedBound(plan, input)).toEqual(plan)
+  })
+})
+
+describe('OSDs by their failure domains', () => {
+  it('those that are in none are planned too, and a pool whose rule is gone spreads over OSDs', () => {
+    const map = exampleMap({
+      hosts: { 'host-a': [0, 1] },
+      osds: [{ id: 7 }],
+      pools: [{ id: 1 }, { id: 2, crushRuleId: 9 }],
+      pgs: [],
+    })
+    const { rounds, blocked } = planRounds({ map, targets: [0, 1, 7], maxParallel: 3 })
+    expect([rounds.flat().sort(), blocked]).toEqual([[0, 1, 7], []])
+  })
 })
