@@ -27,7 +27,7 @@ export const goals: Goals = {
     'capabilities/longhorn-drain/domain': 94.9,
     'capabilities/machine-config/domain': 100,
     'capabilities/machine-deletion/domain': 99.2,
-    'capabilities/osd-update/domain': 88.8,
+    'capabilities/osd-update/domain': 100,
     'eviction-guard/domain': 100,
     'ledger/rules': 100,
     safety: 100,

@@ -16,6 +16,13 @@ const scenarios: Readonly<Record<string, readonly [Fixture, readonly MovingChang
     },
     [{ node: 'n1', moving: { sinceMs: 0, bytes: 200 } }],
   ],
+  'of several nodes are written in the order of their names, so that two operators write the same': [
+    {
+      nodes: { n3: {}, n1: {}, n2: {} },
+      volumes: { v: { copies: { n1: flagged, n2: flagged, n3: flagged }, actualBytes: 100 } },
+    },
+    ['n1', 'n2', 'n3'].map((node) => ({ node, moving: { sinceMs: 0, bytes: 100 } })),
+  ],
   'stays as it is while flags are up, whatever is left': [
     { nodes: { n1: { moving } }, volumes: { v: { copies: { n1: flagged }, actualBytes: 10 } } },
     [],

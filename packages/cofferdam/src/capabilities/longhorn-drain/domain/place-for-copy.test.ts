@@ -139,3 +139,24 @@ describe('a detached volume whose replica is to leave', () => {
     expect(decide({ ...free, scheduled: 75 * gib }, { tickets: [ticket] })?.reason).toBe('ReplicaMustLeave')
   })
 })
+
+it('of many nodes without a place a few are named, and the others counted; a node without a disk says so', () => {
+  const ids = ['n2', 'n3', 'n4', 'n5', 'n6', 'n7', 'n8']
+  const empty: NodeSetting = { takesReplicas: true, disks: [] }
+  const nodes = { n1: leaving, ...Object.fromEntries(ids.map((id) => [id, empty])) }
+  const seen = longhornFixture({ nodes, volumes: { db: { copies: { n1: flagged }, numberOfReplicas: 1 } } })
+  const index = new IndexedSnapshot()
+  index.update(seen)
+  const said = whyNoPlace(index, seen.volumes[0] as (typeof seen.volumes)[number])
+  expect(said).toBe('n1 is cordoned, n2 has no disk, n3 has no disk, n4 has no disk, n5 has no disk, 3 more')
+})
+
+it('a Longhorn whose nodes are not seen yet denies no place', () => {
+  const seen = longhornFixture({
+    nodes: { n1: leaving },
+    volumes: { db: { copies: { n1: flagged }, numberOfReplicas: 1 } },
+  })
+  const index = new IndexedSnapshot()
+  index.update({ ...seen, nodes: [] })
+  expect(whyNoPlace(index, seen.volumes[0] as (typeof seen.volumes)[number])).toBeUndefined()
+})

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { known } from '../../../shared/observed.ts'
 import { decideLonghornDrain } from './decide.ts'
 import type { DrainPolicy, LonghornDrainSettings } from './snapshot.ts'
-import { findIdleMoves, withStuckMoves } from './stuck-moves.ts'
+import { findIdleMoves, nextStuckMs, withStuckMoves } from './stuck-moves.ts'
 import { type Fixture, longhornFixture, type NodeSetting } from './testing/longhorn-fixture.ts'
 
 const flagged = { isEvictionRequested: true }
@@ -187,5 +187,27 @@ describe('a move that stands still', () => {
     const found = answer?.blockers.find(({ object }) => object === 'replica/db-n1')
     expect(found).toEqual({ object: 'replica/db-n1', volume: 'db', reason: 'LonghornStuck', explanation, wayOut })
     expect(answer?.reason).toBe('LonghornStuck')
+  })
+})
+
+describe('when the next move is called stuck', () => {
+  const next = (scene: Scene) => {
+    const { snapshot, decision } = look(scene)
+    return nextStuckMs(snapshot, decision)
+  }
+  it.each<[string, Scene, number | undefined]>([
+    ['is told ahead, so that it is not reported late', { n1: { cordonedSinceMs: -5_000 } }, 55_000],
+    ['is not told of one that is stuck already', {}, undefined],
+    ['is not told where since when is not known', { nodes: { n1: { isCordoned: true }, n2: {} } }, undefined],
+    ['is never, where nothing stands still', { volumes: {} }, undefined],
+  ])('%s', (_, scene, then) => {
+    expect(next(scene)).toBe(then)
+  })
+
+  it('all that holds the node is counted, and nodes that nothing holds are left as they are', () => {
+    const two = { db: pair, web: pair }
+    const { snapshot, decision } = look({ volumes: two })
+    const [stuck, open] = withStuckMoves(snapshot, decision).nodes
+    expect([stuck?.explanation.endsWith(' And 1 more.'), open]).toEqual([true, decision.nodes[1]])
   })
 })

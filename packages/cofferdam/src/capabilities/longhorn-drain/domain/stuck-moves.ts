@@ -84,8 +84,7 @@ export function isOverdue(sinceMs: number | undefined, nowMs: number): boolean {
 function withStuck(answer: NodeAnswer, stuck: ReadonlyMap<string, ReplicaBlocker>): NodeAnswer {
   if (!answer.blockers.some(({ object }) => stuck.has(object))) return answer
   const blockers = answer.blockers.map((blocker) => stuck.get(blocker.object) ?? blocker)
-  const [first] = blockers
-  if (first === undefined) return answer
+  const first = blockers[0] as ReplicaBlocker
   const more = blockers.length === 1 ? '' : ` And ${blockers.length - 1} more.`
   return { ...answer, reason: first.reason, explanation: `${first.explanation}${more}`, blockers }
 }

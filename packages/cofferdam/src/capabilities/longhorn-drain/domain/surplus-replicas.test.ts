@@ -26,6 +26,10 @@ function surplusOf(given: {
 
 const removed: Readonly<Record<string, readonly [Parameters<typeof surplusOf>[0], readonly string[]]>> = {
   'is the youngest': [{ copies: { ...four, n2: { healthyAt: '2026-01-05T00:00:00Z' } } }, ['v-n2']],
+  'is the last by name where all are of one age, in whatever order they come': [
+    { copies: { n4: 'healthy', n1: 'healthy', n3: 'healthy', n2: 'healthy' } },
+    ['v-n4'],
+  ],
   'is the last by name where all are of one age': [{}, ['v-n4']],
   'is not the one where the volume is attached: its data would be read over the network': [
     { volume: { attachedTo: 'n4' } },

@@ -100,9 +100,11 @@ describe('what leaves the spec of a CephCluster', () => {
   })
 
   it('stays when our own note of it cannot be read', () => {
-    const annotations = { ...written.metadata.annotations, [appliedAnnotation]: '{"labels":' }
-    const scribbled = { ...written, metadata: { ...written.metadata, annotations } }
-    expect(adaptOsdDeployment(scribbled, cluster())).toBe(scribbled)
+    for (const note of ['{"labels":', '"all of it"']) {
+      const annotations = { ...written.metadata.annotations, [appliedAnnotation]: note }
+      const scribbled = { ...written, metadata: { ...written.metadata, annotations } }
+      expect(adaptOsdDeployment(scribbled, cluster())).toBe(scribbled)
+    }
   })
 
   it('is noted only when something is written anyway: no OSD is written, let alone restarted, for the note', () => {

@@ -2,7 +2,7 @@ import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { ownedBy } from './build-prepare-job.ts'
 import { claimLabels } from './growth-places.ts'
-import type { NewOsd } from './new-osd.ts'
+import { type NewOsd, preparedPlace } from './new-osd.ts'
 import { adaptOsdDeployment } from './osd-deployment.ts'
 import { buildOsdPodSpec } from './osd-pod-spec.ts'
 
@@ -23,7 +23,7 @@ export function buildOsdDeployment(cluster: CephCluster, osd: NewOsd): Deploymen
     'app.kubernetes.io/managed-by': 'rook-ceph-operator',
     'app.kubernetes.io/created-by': 'rook-ceph-operator',
     'rook.io/operator-namespace': namespace,
-    'failure-domain': osd.pvc ?? osd.location['host'] ?? osd.node ?? '',
+    'failure-domain': osd.pvc ?? osd.location['host'] ?? preparedPlace(osd),
     portable: String(osd.node === undefined),
     ...(osd.deviceClass !== undefined && { 'device-class': osd.deviceClass }),
     'osd-store': osd.store ?? 'bluestore',

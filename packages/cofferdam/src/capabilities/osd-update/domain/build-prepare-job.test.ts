@@ -126,6 +126,70 @@ describe('a prepare Job', () => {
     })
   })
 
+  it('gets what the CephCluster says of it: without, it would wait for a node, or be evicted first', () => {
+    const resources = { limits: { memory: '1Gi' } }
+    const tolerations = [{ key: 'storage', operator: 'Exists' as const }]
+    const spec = {
+      resources: { prepareosd: resources },
+      placement: { all: { tolerations }, prepareosd: { tolerations: [{ key: 'disk', operator: 'Exists' as const }] } },
+      priorityClassNames: { osd: 'high' },
+      network: { provider: 'host' },
+    }
+    const podOf = (more: CephCluster['spec'] = {}) =>
+      buildPrepareJob(cluster({ ...spec, ...more }), { name: 'a', asked: '4' }, run).spec.template.spec
+    const { containers, initContainers, ...pod } = podOf()
+    expect([containers[0]?.resources, initContainers?.[0]?.resources]).toEqual([resources, resources])
+    expect(pod).toMatchObject({
+      tolerations: [...tolerations, { key: 'disk', operator: 'Exists' }],
+      priorityClassName: 'high',
+      hostNetwork: true,
+      dnsPolicy: 'ClusterFirstWithHostNet',
+    })
+    expect(podOf({ storage: { onlyApplyOSDPlacement: true } }).tolerations).toEqual([
+      { key: 'disk', operator: 'Exists' },
+    ])
+  })
+
+  it('says nothing of a release that it does not know: a wrong one would make a disk that Ceph cannot open', () => {
+    const versionOf = (version: string | undefined) => {
+      const { status: _, ...bare } = cluster()
+      const given = version === undefined ? bare : { ...bare, status: { version: { version } } }
+      return variables(buildPrepareJob(given, { name: 'a', asked: '4' }, run).spec.template.spec)['ROOK_CEPH_VERSION']
+    }
+    expect([versionOf(undefined), versionOf('99.1.0'), versionOf('20.2.0-0')]).toEqual([
+      undefined,
+      undefined,
+      'ceph version 20.2.0-0 tentacle',
+    ])
+  })
+
+  it('hands on settings of a disk that it does not know, as they are', () => {
+    const devices = [{ name: 'sdb', config: { metadataDevice: 'nvme0n1', databaseSizeMB: '1024' } }]
+    expect(chosen({ storage: { devices } })).toEqual({
+      ROOK_DATA_DEVICES: JSON.stringify([
+        { id: 'sdb', storeConfig: { osdsPerDevice: 1, metadataDevice: 'nvme0n1', databaseSizeMB: 1024 } },
+      ]),
+    })
+  })
+
+  it('has a claim with the class and the notes of its template; none where the set is gone', () => {
+    const annotations = { crushDeviceClass: 'ssd' }
+    const template = { metadata: { annotations, labels: { team: 'storage' } } }
+    const spec = { storage: { storageClassDeviceSets: [{ name: 'set1', count: 1, volumeClaimTemplates: [template] }] } }
+    const bare = { storage: { storageClassDeviceSets: [{ name: 'set1', count: 1, volumeClaimTemplates: [{}] }] } }
+    const place = { name: 'set1-data-0', asked: '4', claim: { set: 'set1', index: 0, isMissing: true } }
+    expect(buildClaim(cluster(spec), place)?.metadata).toMatchObject({ annotations, labels: { team: 'storage' } })
+    expect(buildClaim(cluster(bare), place)?.metadata.annotations).toBeUndefined()
+    expect(variables(buildPrepareJob(cluster(spec), place, run).spec.template.spec)).toMatchObject({
+      ROOK_OSD_CRUSH_DEVICE_CLASS: 'ssd',
+      ROOK_CRUSHMAP_HOSTNAME: '',
+    })
+    expect([buildClaim(cluster(), place), buildClaim(cluster(spec), { name: 'a', asked: '4' })]).toEqual([
+      undefined,
+      undefined,
+    ])
+  })
+
   it('has a hash in its name where that of the place is too long, as has its status', () => {
     const long = `node-${'x'.repeat(60)}.example`
     expect([prepareJobName('node-a'), statusMapName('node-a')]).toEqual([

@@ -112,12 +112,13 @@ export function buildClaim(cluster: CephCluster, { name, claim }: GrowthPlace): 
   const template = claim && deviceSetOf(cluster, claim.set)?.volumeClaimTemplates?.[0]
   if (claim === undefined || template === undefined) return undefined
   const { labels, annotations } = template.metadata ?? {}
+  const { namespace = '' } = cluster.metadata
   return {
     apiVersion: 'v1',
     kind: 'PersistentVolumeClaim',
     metadata: {
       name,
-      namespace: cluster.metadata.namespace ?? '',
+      namespace,
       labels: {
         ...labels,
         [claimLabels.set]: claim.set,

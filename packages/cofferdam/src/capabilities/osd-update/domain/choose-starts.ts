@@ -60,7 +60,7 @@ function freshStarts(input: StartInput, around: CephMap, room: number): ChosenSt
   const { blocked, rounds, lowerBound } = plan
   const result = { blocked, roundsLeft: rounds.length, lowerBound: lowerBound.rounds, plan: rounds }
   if (room < 1 || rounds.length === 0) return { ...result, start: [] }
-  if (isBarrier) return { ...result, start: (rounds[0] ?? []).slice(0, Math.min(room, ramp ?? room)) }
+  if (isBarrier) return { ...result, start: firstOf(rounds).slice(0, Math.min(room, ramp ?? room)) }
   const hypergraph = buildSlackHypergraph({
     map: around,
     targets: rounds.flat(),
@@ -117,9 +117,14 @@ function roundsOfOneDomain({ map, running }: StartInput, rounds: RoundPlan['roun
   const { type } = failureDomainTypeOf(map)
   const domainOf = new Map<number, string>()
   for (const [domain, osds] of domainsOf(map, type).osdsByDomain) for (const id of osds) domainOf.set(id, domain)
-  const open = new Set((running.length > 0 ? running : (rounds[0] ?? []).slice(0, 1)).map((id) => domainOf.get(id)))
+  const open = new Set((running.length > 0 ? running : firstOf(rounds).slice(0, 1)).map((id) => domainOf.get(id)))
   if (open.size !== 1) return []
   return rounds.map((round) => round.filter((id) => open.has(domainOf.get(id)))).filter((round) => round.length > 0)
+}
+
+/** Assumes: there is one. */
+function firstOf(rounds: RoundPlan['rounds']): readonly number[] {
+  return rounds[0] as readonly number[]
 }
 
 function secondCheck(

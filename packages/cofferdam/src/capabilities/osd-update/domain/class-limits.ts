@@ -47,7 +47,7 @@ export class ClassFill {
 
   /** Gives the last class the number of a class that has no units any more. */
   renumberLast(last: number, emptied: number): void {
-    this.#sizes[emptied] = this.#sizes[last] ?? 0
+    this.#sizes[emptied] = this.#sizes[last] as number
     this.#sizes.length = last
     this.#groupSizes[emptied] = this.#groupSizes[last]
     this.#groupSizes[last] = undefined

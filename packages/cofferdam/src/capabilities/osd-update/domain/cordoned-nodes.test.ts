@@ -25,6 +25,7 @@ it('a cordoned node counts while an OSD runs on it; one that is remembered count
     pod('node-starting', { phase: 'Pending' }),
     pod(undefined, { phase: 'Pending' }),
     pod('node-had'),
+    pod('node-z'),
   ]
   const turns = { had: ['node-had', 'node-reopened'], open: { nodes: ['node-drained', 'node-open'], askedMs: 1 } }
   const isClosed = (node: string) => node !== 'node-open' && node !== 'node-reopened'
@@ -33,5 +34,6 @@ it('a cordoned node counts while an OSD runs on it; one that is remembered count
     { name: 'node-b', runsOsds: true },
     { name: 'node-drained', runsOsds: false },
     { name: 'node-had', runsOsds: true },
+    { name: 'node-z', runsOsds: true },
   ])
 })

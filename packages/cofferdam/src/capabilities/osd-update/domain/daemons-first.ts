@@ -19,9 +19,10 @@ export function parseCephDaemon({ metadata, spec, status }: Deployment): CephDae
   const { containers } = spec.template.spec
   const main = containers.find(({ name }) => mainContainers.includes(name)) ?? containers[0]
   const { observedGeneration = 0, replicas = 0, updatedReplicas = 0, readyReplicas = 0 } = status ?? {}
-  const isObserved = observedGeneration >= (metadata.generation ?? 0)
+  const { namespace = '', name, generation = 0 } = metadata
+  const isObserved = observedGeneration >= generation
   return {
-    metadata: { namespace: metadata.namespace ?? '', name: metadata.name },
+    metadata: { namespace, name },
     image: main?.image,
     isRolledOut: isObserved && updatedReplicas >= 1 && replicas <= updatedReplicas && readyReplicas >= 1,
   }

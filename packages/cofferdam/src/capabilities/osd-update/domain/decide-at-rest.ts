@@ -4,9 +4,9 @@ import { decideOsdUpdate } from './decide.ts'
 import { decideRemoval, type LostDeployment, type LostOsds } from './decide-removal.ts'
 import { asking, soonest, type UpdatePassDecision } from './pass-end.ts'
 import type { UpdatePassSnapshot } from './pass-snapshot.ts'
+import { recordSteps } from './record-steps.ts'
 import { releaseRecheckSeconds } from './release-check.ts'
 import type { UpdateStep } from './steps.ts'
-import { recordWrite } from './stored-update.ts'
 
 /** No event says that a record is repaired. */
 const recheckSeconds = 15
@@ -21,10 +21,8 @@ export function decideAtRest(pass: UpdatePassSnapshot): UpdatePassDecision {
   const isForgotten = stored.record.pace !== undefined && decision.record.pace === undefined
   const isRelevant = stored.configMap !== undefined && (stored.reason !== decision.reason || isForgotten)
   const change = { record: decision.record, starts: stored.starts, decision }
-  const record = isRelevant ? recordWrite(stored, seen.cluster, change) : undefined
   const notes = (heard.removed ?? []).map(noteOf)
-  const steps: UpdateStep[] = []
-  if (record !== undefined) steps.push({ do: 'write', write: 'record', ...record })
+  const steps = isRelevant ? recordSteps(stored, seen.cluster, change) : []
   steps.push({ do: 'report', report: 'decision', decision, problems })
   if (notes.length > 0) steps.push({ do: 'report', report: 'removed', notes })
   const recheckAfterSeconds = isReadable ? decision.recheckAfterSeconds : recheckSeconds

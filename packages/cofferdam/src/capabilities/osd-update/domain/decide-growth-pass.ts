@@ -3,12 +3,12 @@ import type { ConfigMap, Node } from '@cofferdam/kubernetes/api/core.ts'
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { buildOsdDeployment } from './build-osd-deployment.ts'
 import { decideGrowth, type GrowthDecision, type GrowthSnapshot } from './decide-growth.ts'
-import { placedOsd } from './growth-places.ts'
+import { type GrowthPlace, placedOsd } from './growth-places.ts'
 import type { GrowthOutcome, GrowthStep, NewDeployment, PrepareStart, UsedStatus } from './growth-steps.ts'
-import type { NewOsd } from './new-osd.ts'
-import { statusMapName } from './prepare-status.ts'
+import { type NewOsd, preparedPlace } from './new-osd.ts'
+import { type PrepareStatus, statusMapName } from './prepare-status.ts'
 
-/** One snapshot of a cluster, and what is needed to act on it. */
+/** One snapshot of a cluster, and the objects that it was made of, by their names. */
 export interface ObservedGrowth {
   readonly snapshot: GrowthSnapshot
   readonly nodes: readonly Node[]
@@ -79,43 +79,41 @@ function nextWrite(pass: GrowthPassSnapshot, decision: GrowthDecision): GrowthSt
     if (used.length > 0) return { do: 'write', write: 'used', used }
   }
   if (heard.begun === undefined && decision.prepare.length > 0) {
-    return { do: 'write', write: 'prepares', prepares: decision.prepare.flatMap((name) => prepareOf(pass, name)) }
+    return { do: 'write', write: 'prepares', prepares: decision.prepare.map((name) => prepareOf(pass, name)) }
   }
   if (heard.swept !== undefined) return undefined
   const jobs = decision.cleanJobs
-    .flatMap((name) => observed.jobs.get(name) ?? [])
+    .map((name) => observed.jobs.get(name) as Job)
     .filter(({ metadata }) => metadata.deletionTimestamp === undefined)
-  const statuses = decision.cleanStatuses.flatMap((name) => observed.statuses.get(name) ?? [])
+  const statuses = decision.cleanStatuses.map((name) => observed.statuses.get(name) as ConfigMap)
   return jobs.length + statuses.length === 0 ? undefined : { do: 'write', write: 'removals', jobs, statuses }
 }
 
 function deploymentOf({ cluster, observed }: GrowthPassSnapshot, osd: NewOsd): NewDeployment {
-  const name = placeOf(osd)
-  const place = observed.snapshot.places.find((one) => one.name === name)
-  const placed = place === undefined ? osd : placedOsd(osd, { cluster, place, nodes: observed.nodes })
-  return { osd: osd.id, place: name, deployment: buildOsdDeployment(cluster, placed) }
+  const place = placeNamed(observed, preparedPlace(osd))
+  const placed = placedOsd(osd, { cluster, place, nodes: observed.nodes })
+  return { osd: osd.id, place: place.name, deployment: buildOsdDeployment(cluster, placed) }
 }
 
 /** Whether all of its OSDs could be made or not, but not before each was tried. */
 function usedStatus({ observed, heard }: GrowthPassSnapshot, { create }: GrowthDecision, name: string): UsedStatus[] {
-  const status = observed.statuses.get(name)
-  const parsed = observed.snapshot.statuses.find((one) => 'status' in one && one.status.name === name)
-  if (status === undefined || parsed === undefined || !('status' in parsed)) return []
-  const { place } = parsed.status
+  const status = observed.statuses.get(name) as ConfigMap
+  const { place } = observed.snapshot.statuses
+    .map((one) => ('status' in one ? one.status : one))
+    .find((one) => one.name === name) as PrepareStatus
   const made = (heard.made ?? []).filter((one) => one.place === place)
   const tried = new Map(made.map(({ osd, outcome }) => [osd, outcome]))
   const isLeft = ({ id }: NewOsd) => (tried.get(id)?.result ?? 'unsure') === 'unsure'
-  if (create.some((osd) => placeOf(osd) === place && isLeft(osd))) return []
+  if (create.some((osd) => preparedPlace(osd) === place && isLeft(osd))) return []
   const trouble = [...tried].flatMap(([id, outcome]) =>
     outcome.result === 'refused' ? [`osd.${id} was refused: ${outcome.why}`] : [],
   )
   return [{ status, trouble: trouble.join('; ') }]
 }
 
-function prepareOf({ cluster, observed, rookImage }: GrowthPassSnapshot, name: string): PrepareStart[] {
-  const place = observed.snapshot.places.find((one) => one.name === name)
+function prepareOf({ cluster, observed, rookImage }: GrowthPassSnapshot, name: string): PrepareStart {
   const previous = observed.statuses.get(statusMapName(name))
-  return place === undefined ? [] : [{ cluster, place, rookImage, previous }]
+  return { cluster, place: placeNamed(observed, name), rookImage, previous }
 }
 
 function reportOf({ observed, heard }: GrowthPassSnapshot, decision: GrowthDecision) {
@@ -125,12 +123,13 @@ function reportOf({ observed, heard }: GrowthPassSnapshot, decision: GrowthDecis
     added: made.filter(({ outcome }) => outcome.result === 'made').map(({ osd, place }) => ({ id: osd, place })),
     prepared: begun.flatMap(({ place, outcome }) => (outcome.result === 'made' ? [place] : [])),
     // What was refused just now is in the statuses, which the next pass reads.
-    errors: decision.errors.map(({ place, why }) => ({ place, why, asked: asked.get(place) ?? '' })),
+    errors: decision.errors.map(({ place, why }) => ({ place, why, asked: asked.get(place) as string })),
     awaited: decision.awaited.length + decision.prepare.length,
     unusable: decision.unusable.length,
   }
 }
 
-function placeOf({ pvc, node }: NewOsd): string {
-  return pvc ?? node ?? ''
+/** Assumes: a decision on this snapshot names it. */
+function placeNamed({ snapshot }: ObservedGrowth, name: string): GrowthPlace {
+  return snapshot.places.find((one) => one.name === name) as GrowthPlace
 }

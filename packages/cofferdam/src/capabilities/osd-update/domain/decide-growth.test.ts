@@ -8,6 +8,7 @@ import {
   nonceAnnotation,
   type ParsedPrepareStatus,
   parsePrepareStatus,
+  troubleAnnotation,
   usedAnnotation,
 } from './prepare-status.ts'
 
@@ -18,6 +19,7 @@ interface Told {
   readonly generation?: number
   readonly isUsed?: boolean
   readonly nonce?: string
+  readonly trouble?: string
   readonly text?: string
 }
 
@@ -33,6 +35,7 @@ function statusMap(place: string, told: Told = {}): ConfigMap {
         [generationAnnotation]: String(generation),
         [nonceAnnotation]: nonce,
         ...(isUsed && { [usedAnnotation]: 'true' }),
+        ...(told.trouble !== undefined && { [troubleAnnotation]: told.trouble }),
       },
     },
     data: { status: text ?? JSON.stringify({ status, osds, message }) },
@@ -170,6 +173,14 @@ const cases: Record<string, { given: Partial<GrowthSnapshot>; decision: Partial<
         { place: 'c', why: 'Job rook-ceph-osd-prepare-c failed before it gave a result' },
       ],
     },
+  },
+  'a Job that ended well and left no result is an error of its place: it would be awaited for ever': {
+    given: { jobs: [job('a', 'succeeded')] },
+    decision: { errors: [{ place: 'a', why: 'Job rook-ceph-osd-prepare-a ended without a result' }] },
+  },
+  'what went wrong when a result was used is said as long as it is there, for nothing else tells of that disk': {
+    given: { statuses: [parsed('a', { isUsed: true, trouble: 'osd.4 was refused: no quota' })] },
+    decision: { errors: [{ place: 'a', why: 'osd.4 was refused: no quota' }] },
   },
   'after an interruption the OSDs that are still missing are made, and no other (67)': {
     given: {

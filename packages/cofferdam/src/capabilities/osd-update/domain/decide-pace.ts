@@ -2,9 +2,9 @@ import { decideOsdUpdate } from './decide.ts'
 import type { OsdUpdateDecision } from './decision.ts'
 import { type LabelChange, labelChange } from './pace-label.ts'
 import type { UpdatePassSnapshot } from './pass-snapshot.ts'
+import { recordSteps } from './record-steps.ts'
 import type { UpdatableOsd } from './snapshot.ts'
 import type { UpdateStep } from './steps.ts'
-import { recordWrite } from './stored-update.ts'
 
 /** Objects that change all the time are left to the next pass. */
 const mostAttempts = 3
@@ -41,9 +41,8 @@ export function paceFirst(pass: UpdatePassSnapshot): readonly UpdateStep[] | und
       )
   if (recordProblem === undefined && stored.record.pace === undefined && pace !== undefined) {
     const decision = decideOsdUpdate({ ...seen, ceph: undefined })
-    const record = recordWrite(stored, cluster, { record: { ...stored.record, pace }, starts: stored.starts, decision })
-    const first: UpdateStep[] = record === undefined ? [] : [{ do: 'write', write: 'record', ...record }]
-    return [...first, { do: 'write', write: 'labels', changes: held, isFirst: true }]
+    const change = { record: { ...stored.record, pace }, starts: stored.starts, decision }
+    return [...recordSteps(stored, cluster, change), { do: 'write', write: 'labels', changes: held, isFirst: true }]
   }
   const labels = labelling(held)
   if (labels !== undefined) return labels

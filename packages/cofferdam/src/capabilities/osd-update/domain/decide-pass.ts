@@ -6,6 +6,7 @@ import type { OsdUpdateDecision } from './decision.ts'
 import { asking, closing, needsHold, notesOf, soonest, type UpdatePassDecision } from './pass-end.ts'
 import type { UpdatePassSnapshot } from './pass-snapshot.ts'
 import { checkRelease, isReleaseCheckDue, relabelled, releaseRecheckSeconds } from './release-check.ts'
+import type { CephForUpdate } from './snapshot.ts'
 import type { UpdateStep } from './steps.ts'
 
 /**
@@ -58,11 +59,12 @@ function decideWithoutStarts(pass: UpdatePassSnapshot, decided: OsdUpdateDecisio
   }
 }
 
+/** Assumes: Ceph has answered. */
 function withRelease(
   decision: OsdUpdateDecision,
   { ceph, nowMs }: UpdatePassSnapshot['seen'],
   versions: ReadonlyMap<number, string>,
 ): OsdUpdateDecision {
-  if (ceph?.known !== true) return decision
-  return { ...decision, record: { ...decision.record, release: checkRelease(ceph.value, versions, nowMs) } }
+  const { value } = ceph as { readonly value: CephForUpdate }
+  return { ...decision, record: { ...decision.record, release: checkRelease(value, versions, nowMs) } }
 }

@@ -5,6 +5,7 @@ import { beforeStarts, withoutNeverBegun } from './never-begun.ts'
 import { narrowedByRefusal, overriddenRefusal } from './override-refusal.ts'
 import { asking, closing, needsHold, notesOf, type UpdatePassDecision } from './pass-end.ts'
 import type { HeardInPass, StartIntent, UpdatePassSnapshot } from './pass-snapshot.ts'
+import { recordSteps } from './record-steps.ts'
 import { refusedByCeph } from './refused-by-ceph.ts'
 import type { RestartWay } from './restart-way.ts'
 import type { CephForUpdate, OsdUpdateSnapshot } from './snapshot.ts'
@@ -12,7 +13,7 @@ import { hasNotBegun, neverBegun, type StartOutcome } from './start-outcome.ts'
 import { doesRestart, startedDeployment } from './started-deployment.ts'
 import type { AskStep, Eviction, UpdateStep } from './steps.ts'
 import { stoppableOsds } from './stoppable-osds.ts'
-import { recordWrite, type StartNote, type StartNotes } from './stored-update.ts'
+import type { StartNote, StartNotes } from './stored-update.ts'
 import { withNooutOf } from './update-noout.ts'
 import { withFailure } from './update-record.ts'
 
@@ -26,7 +27,7 @@ import { withFailure } from './update-record.ts'
 export function decideStarts(pass: UpdatePassSnapshot, wanted: OsdUpdateDecision): UpdatePassDecision {
   const { seen, heard } = pass
   const decision = narrowedByRefusal(pass, wanted)
-  const { map, isClean } = (seen.ceph as { readonly value: CephForUpdate }).value
+  const { map, isClean } = cephOf(seen)
   const running = runningBefore(seen, decision.progress.running)
   const asked = stoppableOsds(map, [...new Set([...decision.start, ...decision.progress.running])])
   const hold = needsHold(pass, decision)
@@ -178,7 +179,7 @@ export function decideAfterStarts(
   const again = tryAgain(pass, begun)
   if (again !== undefined) return asking(again)
   const byOsd = new Map([...intent.untouched, ...begun.outcomes].map((outcome) => [outcome.osd, outcome]))
-  const outcomes = decision.start.flatMap((osd) => byOsd.get(osd) ?? [])
+  const outcomes = decision.start.map((osd) => byOsd.get(osd) as StartOutcome)
   const isOverrideUnused = outcomes.some((one) => one.osd === decision.override?.osd && hasNotBegun(one))
   const { overrides: _, ...plain } = decision.record
   const { overridesBefore } = intent
@@ -255,7 +256,7 @@ function intentOf(
   },
 ): StartIntent {
   const { running, untouched, restarting, markMs } = given
-  const epoch = seen.ceph?.known === true ? seen.ceph.value.map.epoch : 0
+  const { epoch } = cephOf(seen).map
   const fresh = restarting.map((osd): [number, StartNote] => [osd, { atMs: markMs, epoch }])
   const notes = new Map([...notesOf(stored.starts, decision.progress.running, decision), ...fresh])
   const { overrides } = seen.record
@@ -287,8 +288,7 @@ function recordOf(
   const begun = withoutNeverBegun(decision, unbegun, running)
   const reason = (stored.reason ?? begun.reason) as OsdUpdateDecision['reason']
   const change = { record: begun.record, starts: withoutNotes(notes, unbegun, running), decision: { ...begun, reason } }
-  const record = recordWrite(stored, seen.cluster, change)
-  return record === undefined ? [] : [{ do: 'write', write: 'record', ...record }]
+  return recordSteps(stored, seen.cluster, change)
 }
 
 function withoutNotes(
@@ -298,6 +298,11 @@ function withoutNotes(
 ): StartNotes {
   const isUnbegun = new Set(unbegun.map(({ osd }) => osd).filter((osd) => !running.includes(osd)))
   return new Map([...notes].filter(([osd]) => !isUnbegun.has(osd)))
+}
+
+/** Assumes: something starts, and nothing does without Ceph. */
+function cephOf({ ceph }: OsdUpdateSnapshot): CephForUpdate {
+  return (ceph as { readonly value: CephForUpdate }).value
 }
 
 /** Which of these were restarting before: all that start now are counted among the running already. */

@@ -37,6 +37,15 @@ describe("Rook's way of updating", () => {
     expect(pgScans).toBe(2)
   })
 
+  it('takes an OSD that is in two buckets from the first of them, as Ceph does', () => {
+    const map = exampleMap({ hosts: { 'host-a': [0, 1], 'host-b': [0, 2] }, pgs: [{ pg: '1.0', acting: [0, 1, 2] }] })
+    const { batches } = emulateRook({
+      map: { ...map, pools: map.pools.map((pool) => ({ ...pool, minSize: 1 })) },
+      targets: [0, 1, 2],
+    })
+    expect(batches).toEqual([[0, 1], [2]])
+  })
+
   it('never gets to an OSD that Ceph does not let stop, and says which', () => {
     const map = exampleMap({ pgs: [{ pg: '1.0', acting: [0, 2], state: 'active+undersized+degraded' }] })
     expect(emulateRook({ map, targets: [0, 1, 2] })).toMatchObject({ batches: [[1]], stuck: [0, 2] })

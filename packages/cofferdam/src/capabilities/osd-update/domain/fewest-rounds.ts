@@ -51,9 +51,10 @@ function reordered(problem: RoundProblem, start: Attempt, atLeast: number): Atte
   let { partition } = start
   for (let pass = 0; pass < passes && partition.count > atLeast; pass += 1) {
     const classes = classesOf(partition)
+    const sizeOf = (at: number) => (classes[at] as readonly number[]).length
     const order = classes.map((_, at) => at)
     if (pass % 3 === 0) order.reverse()
-    else if (pass % 3 === 1) order.sort((a, b) => (classes[b]?.length ?? 0) - (classes[a]?.length ?? 0) || a - b)
+    else if (pass % 3 === 1) order.sort((a, b) => sizeOf(b) - sizeOf(a) || a - b)
     else for (let at = order.length - 1; at > 0; at -= 1) swap(order, at, numbers.below(at + 1))
     partition = firstFitByClasses(problem, partition, order)
   }

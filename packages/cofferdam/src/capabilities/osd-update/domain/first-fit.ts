@@ -57,7 +57,7 @@ export function firstFitByClasses(
   const order = new Int32Array(partition.classOf.length)
   let end = 0
   for (const at of classOrder) {
-    for (const unit of classes[at] ?? []) {
+    for (const unit of classes[at] as readonly number[]) {
       order[end] = unit
       end += 1
     }

@@ -3,7 +3,7 @@ import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { PersistentVolumeClaim } from '@cofferdam/kubernetes/api/storage.ts'
 import { describe, expect, it } from 'vitest'
-import { type GrowthPlace, growthPlaces, type PlaceObjects, placedOsd } from './growth-places.ts'
+import { type GrowthPlace, generationAsked, growthPlaces, type PlaceObjects, placedOsd } from './growth-places.ts'
 
 type Storage = NonNullable<NonNullable<CephCluster['spec']>['storage']>
 
@@ -85,6 +85,44 @@ describe('nodes that OSDs are wanted on', () => {
     ])
   })
 
+  it('count one OSD for a disk where the number makes no sense, and the number for all disks where a node has none', () => {
+    const devices = [{ name: 'sdb' }, { name: 'sdc' }]
+    const most = (osdsPerDevice: string) =>
+      places({ useAllNodes: true, devices, config: { osdsPerDevice } }, { nodes: [node('a')] })[0]?.mostOsds
+    expect([most('3'), most('many'), most('-2')]).toEqual([6, 2, 2])
+  })
+
+  it('are none where the CephCluster says nothing of storage: no disk is touched unasked', () => {
+    const { spec: _, ...bare } = cluster({})
+    expect(places({}, { cluster: bare, nodes: [node('a')] })).toEqual([])
+  })
+
+  it('are not prepared while they are being deleted: an OSD there would be lost with its data', () => {
+    const leaving = node('a')
+    const nodes = [{ ...leaving, metadata: { ...leaving.metadata, deletionTimestamp: '2026-11-15T08:00:00Z' } }]
+    expect(places({ useAllNodes: true }, { nodes })).toEqual([
+      { name: 'a', asked: '4', unusable: 'the node is being deleted' },
+    ])
+  })
+
+  const tainted = (value?: string): Partial<Node['spec']> => ({
+    taints: [{ key: 'storage', effect: 'NoExecute', ...(value !== undefined && { value }) }],
+  })
+  it.each([
+    ['another effect is no toleration', { key: 'storage', operator: 'Exists', effect: 'NoSchedule' }, undefined, false],
+    ['the same effect is one', { key: 'storage', operator: 'Exists', effect: 'NoExecute' }, undefined, true],
+    ['another key is none', { key: 'gpu', operator: 'Exists' }, undefined, false],
+    ['all keys are one', { operator: 'Exists' }, 'yes', true],
+    ['the same value is one', { key: 'storage', value: 'yes' }, 'yes', true],
+    ['another value is none', { key: 'storage', value: 'no' }, 'yes', false],
+    ['no value on both is one', { key: 'storage' }, undefined, true],
+    ['no key with a value is none, for it would tolerate everything', { value: 'yes' }, 'yes', false],
+  ] as const)('by their taints: %s', (_, toleration, value, isPlace) => {
+    const base = cluster({ useAllNodes: true })
+    const tolerant = { ...base, spec: { ...base.spec, placement: { osd: { tolerations: [toleration] } } } }
+    expect(places({}, { cluster: tolerant, nodes: [node('s', tainted(value))] })).toHaveLength(isPlace ? 1 : 0)
+  })
+
   it('may be tolerated by the placement of OSDs', () => {
     const base = cluster({ useAllNodes: true })
     const tolerations = [{ key: 'storage', operator: 'Exists' as const }]
@@ -144,6 +182,36 @@ describe('claims of device sets', () => {
     ])
   })
 
+  it('of others are none of the set: those without its labels, and names that go on with no number', () => {
+    const strange = claim('set1-data-0', 0)
+    const claims = [
+      { ...strange, metadata: { name: 'set1-data-7', namespace: 'rook-ceph' } },
+      {
+        ...claim('set2-data-0', 0),
+        metadata: {
+          ...strange.metadata,
+          name: 'x',
+          labels: { 'ceph.rook.io/DeviceSet': 'set2', 'ceph.rook.io/setIndex': '0' },
+        },
+      },
+      {
+        ...strange,
+        metadata: {
+          ...strange.metadata,
+          labels: { 'ceph.rook.io/DeviceSet': 'set1', 'ceph.rook.io/setIndex': 'first' },
+        },
+      },
+    ]
+    const unlabelled = { metadata: { name: 'd' } } as unknown as Deployment
+    const inspected = [{ place: 'set1-data-old', asked: '4' }]
+    expect(places(set(1), { claims, deployments: [unlabelled], inspected })).toEqual([missing(0)])
+  })
+
+  it('that are seen by now are not made once more, though they were begun with', () => {
+    const inspected = [{ place: 'set1-data-0', asked: '4' }]
+    expect(places(set(1), { claims: [claim('set1-data-0', 0)], inspected })).toEqual([held('set1-data-0', 0)])
+  })
+
   it.each([
     [{ encrypted: true }, 'device set set1 is encrypted, which only Rook prepares'],
     [{ volumeClaimTemplates: [] }, 'device set set1 has no volumeClaimTemplates'],
@@ -153,6 +221,11 @@ describe('claims of device sets', () => {
     ],
   ])('are not made where nothing could be prepared on them: %j', (more, unusable) => {
     expect(places(set(1, more))).toEqual([{ ...missing(0), unusable }])
+  })
+
+  it('have no say where the OSD is on a disk of its node', () => {
+    const osd = { id: 7, node: 'a', location: { host: 'a' } }
+    expect(placedOsd(osd, { cluster: cluster(set(1)), place: { name: 'a', asked: '4' }, nodes: [] })).toBe(osd)
   })
 
   it('bind their OSD to the node it was prepared on, unless they can move', () => {
@@ -169,4 +242,14 @@ describe('claims of device sets', () => {
       set: 'set1',
     })
   })
+})
+
+it.each([
+  ['4', 4],
+  ['4 disks=sdc', 4],
+  ['4x', undefined],
+  ['', undefined],
+  [undefined, undefined],
+])('what was asked begins with the generation; what makes no sense is of the past: %j', (asked, generation) => {
+  expect(generationAsked(asked)).toBe(generation)
 })

@@ -19,6 +19,8 @@ export const claimLabels = {
   index: 'ceph.rook.io/setIndex',
 } as const
 
+type StorageSpec = NonNullable<NonNullable<CephCluster['spec']>['storage']>
+
 /** A node or a volume claim that the CephCluster wants OSDs on. */
 export interface GrowthPlace {
   /** What Rook calls it by: the hostname of the node, or the name of the claim. */
@@ -95,7 +97,8 @@ function askedOf({ metadata }: CephCluster, node?: Node): string {
 }
 
 function nodePlaces({ cluster, nodes }: PlaceObjects): GrowthPlace[] {
-  const { useAllNodes, nodes: named = [] } = cluster.spec?.storage ?? {}
+  const storage = cluster.spec?.storage ?? {}
+  const { useAllNodes, nodes: named = [] } = storage
   const tolerations = nodeTolerations(cluster)
   const placeOf = (node: Node): GrowthPlace => {
     const unusable = whyUnusable(node, tolerations)
@@ -103,7 +106,7 @@ function nodePlaces({ cluster, nodes }: PlaceObjects): GrowthPlace[] {
       name: hostnameOf(node),
       asked: askedOf(cluster, node),
       ...(unusable !== undefined && { unusable }),
-      ...mostOsdsOf(cluster, node),
+      ...mostOsdsOf(storage, node),
     }
   }
   // A node that is set aside for other pods is none of "all nodes"; one that is away or cordoned for a while is.
@@ -116,8 +119,7 @@ function nodePlaces({ cluster, nodes }: PlaceObjects): GrowthPlace[] {
 }
 
 /** What Rook's program can make of disks that are named one by one. */
-function mostOsdsOf({ spec }: CephCluster, node: Node): Pick<GrowthPlace, 'mostOsds'> {
-  const all = spec?.storage ?? {}
+function mostOsdsOf(all: StorageSpec, node: Node): Pick<GrowthPlace, 'mostOsds'> {
   const own = all.nodes?.find(({ name }) => name === hostnameOf(node) || name === node.metadata.name)
   const named = chosenDevices(own ?? {}, all)?.devices ?? []
   if (named.length === 0) return {}
@@ -178,7 +180,7 @@ function claimPlaces({ cluster, claims, deployments, inspected }: PlaceObjects):
   const inUse = deployments.flatMap(({ metadata }) => metadata.labels?.[claimLabels.claim] ?? [])
   return (cluster.spec?.storage?.storageClassDeviceSets ?? []).flatMap((set) => {
     const unusable = whySetIsUnusable(set)
-    const placeOf = (name: string, index: number, isMissing: boolean): GrowthPlace => ({
+    const placeOf = (name: string, index: number, isMissing: boolean) => ({
       name,
       asked,
       ...(unusable !== undefined && { unusable }),
@@ -189,15 +191,18 @@ function claimPlaces({ cluster, claims, deployments, inspected }: PlaceObjects):
       const isOfSet = metadata.labels?.[claimLabels.set] === set.name && Number.isSafeInteger(index)
       return isOfSet ? [placeOf(metadata.name, index, false)] : []
     })
-    const isUnseen = (name: string) => indexIn(set, name) !== undefined && !held.some((one) => one.name === name)
-    const unseen = begun.filter(isUnseen)
-    const counted = new Set([...unseen, ...inUse.filter(isUnseen)])
-    const indexes = [...[...counted].map((name) => indexIn(set, name)), ...held.map(({ claim }) => claim?.index)]
-    const first = Math.max(-1, ...indexes.map((index) => index ?? -1)) + 1
+    const unseenOf = (names: readonly string[]) =>
+      names.flatMap((name) => {
+        const index = indexIn(set, name)
+        return index === undefined || held.some((one) => one.name === name) ? [] : [placeOf(name, index, true)]
+      })
+    const unseen = unseenOf(begun)
+    const counted = new Map([...unseen, ...unseenOf(inUse)].map((place) => [place.name, place]))
+    const first = Math.max(-1, ...[...counted.values(), ...held].map(({ claim }) => claim.index)) + 1
     const lacking = Math.max(0, Math.min(set.count, mostClaims) - held.length - counted.size)
     return [
       ...held,
-      ...unseen.map((name) => placeOf(name, indexIn(set, name) ?? 0, true)),
+      ...unseen,
       ...Array.from({ length: lacking }, (_, at) => placeOf(claimName(set, first + at), first + at, true)),
     ]
   })

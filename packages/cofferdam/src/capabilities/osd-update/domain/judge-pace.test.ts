@@ -1,58 +1,10 @@
 import { describe, expect, it } from 'vitest'
+import { known, unknown } from '../../../shared/observed.ts'
 import { decideOsdUpdate } from './decide.ts'
-import { pacedOsd } from './pace-osds.ts'
-import type { OpenOsd, PaceState } from './pace-state.ts'
-import type { RookOperator, RookPass } from './rook-pass.ts'
+import type { PaceState } from './pace-state.ts'
 import type { OsdPace, OsdUpdateSnapshot } from './snapshot.ts'
-import { nowMs, updateSnapshot } from './testing/update-fixture.ts'
-
-const resting: RookPass = { state: 'resting', isUpToDate: true, asked: undefined }
-const passing: RookPass = { ...resting, state: 'passing' }
-const running: RookOperator = { state: 'running', images: ['rook:1'] }
-
-interface Given {
-  readonly pace?: Partial<PaceState>
-  /** By id: all are held, on the wanted image and never touched unless told. */
-  readonly osds?: Readonly<Record<number, Partial<OsdPace> & { readonly isPodReady?: boolean }>>
-  readonly rook?: RookPass
-  readonly operator?: RookOperator
-  readonly world?: Parameters<typeof updateSnapshot>[0]
-}
-
-const opened = (osd: number, seconds: number, facts: Partial<OpenOsd> = {}): OpenOsd => {
-  return { osd, atMs: nowMs - seconds * 1_000, generation: 1, ...facts }
-}
-
-/** Osd 0 and 1 are the round, opened 10 s ago; all six are to be walked. */
-function paced({ pace, osds = {}, rook = resting, operator = running, world = {} }: Given): OsdUpdateSnapshot {
-  const plain = updateSnapshot({ ...world, cluster: { mode: 'pace', ...world.cluster } })
-  const state: PaceState = {
-    key: '1||',
-    pending: [0, 1, 2, 3, 4, 5],
-    open: [opened(0, 10), opened(1, 10)],
-    rounds: 1,
-    ...pace,
-  }
-  const isOpen = new Set(state.open.map(({ osd }) => osd))
-  return {
-    ...plain,
-    pace: state,
-    isWalking: true,
-    rook,
-    rookOperator: operator,
-    osds: plain.osds.map((osd) => {
-      const { isPodReady = true, ...facts } = osds[osd.id] ?? {}
-      const own: OsdPace = {
-        hold: isOpen.has(osd.id) ? 'none' : 'ours',
-        isExempt: false,
-        isImageWanted: true,
-        generation: 1,
-        ...facts,
-      }
-      return pacedOsd({ ...osd, isPodReady, pace: own }, { pace: state, noteMs: undefined, nowMs })
-    }),
-  }
-}
+import { type PacedFixture as Given, opened, paced, passing, resting } from './testing/paced-fixture.ts'
+import { nowMs, twoTriples } from './testing/update-fixture.ts'
 
 const openIds = (snapshot: OsdUpdateSnapshot) => decideOsdUpdate(snapshot).record.pace?.open.map(({ osd }) => osd)
 
@@ -119,6 +71,16 @@ const leaving: Record<string, { readonly given: Given; readonly open: readonly n
     open: [1],
     pending: '0 1 2 3 4 5',
   },
+  'Rook has changed one to another image than is wanted: it leaves the round and is still to be walked': {
+    given: { osds: { 0: { generation: 2, isImageWanted: false } } },
+    open: [1],
+    pending: '0 1 2 3 4 5',
+  },
+  'Ceph does not answer: an OSD that Rook changed is not called back by its pod alone': {
+    given: { osds: { 0: { generation: 2 } }, world: { ceph: unknown('no answer') } },
+    open: [0, 1],
+    pending: '0 1 2 3 4 5',
+  },
   'a person labels an open OSD: it is his from then on': {
     given: { osds: { 0: { hold: 'theirs' } } },
     open: [1],
@@ -170,6 +132,21 @@ const asking: Record<string, { readonly given: Given; readonly pass: PaceState['
     given: { pace: { pass: { atMs: nowMs - 100_000 } } },
     pass: { atMs: nowMs - 100_000 },
   },
+  'the pass failed before it came to the OSDs: its begin does not count, for Rook tries again': {
+    given: { rook: { ...resting, failure: 'no quorum' }, pace: { pass: { atMs: nowMs - 5_000, isSeen: true } } },
+    pass: { atMs: nowMs - 5_000 },
+  },
+  'the pass is over and one that it changed is not back: no other pass is asked for because of that one': {
+    given: {
+      osds: { 0: { generation: 2, isPodReady: false } },
+      pace: { pass: { atMs: nowMs - 5_000, isSeen: true } },
+    },
+    pass: { atMs: nowMs - 5_000, isSeen: true },
+  },
+  'all of the round are changed already: no pass is asked for': {
+    given: { osds: { 0: { generation: 2, isPodReady: false }, 1: { generation: 2, isPodReady: false } } },
+    pass: undefined,
+  },
   'Rook has not begun in two minutes: it is asked again': {
     given: { pace: { pass: { atMs: nowMs - 121_000 } } },
     pass: { atMs: nowMs },
@@ -182,6 +159,7 @@ describe('the pass of Rook that is asked for', () => {
   })
 })
 
+const unclean = { isClean: known(false) }
 const noRound = { pace: { open: [] } }
 const gates: Record<string, { readonly given: Given; readonly reason: string; readonly says: string }> = {
   'nothing stands in the way: the next round is opened': { given: noRound, reason: 'OsdsUpdating', says: 'start now' },
@@ -218,6 +196,29 @@ const gates: Record<string, { readonly given: Given; readonly reason: string; re
     reason: 'RookNotResponding',
     says: 'asked again in 60 s',
   },
+  'data is clean though an OSD is down that is none of the cluster: the next round is opened': {
+    given: { ...noRound, world: { map: { ...twoTriples, osds: [{ id: 9, isUp: false }] }, ceph: unclean } },
+    reason: 'OsdsUpdating',
+    says: 'start now',
+  },
+  'an OSD is down and data is not clean: Rook would wait for it in the middle of its pass': {
+    given: {
+      pace: { open: [], pending: [0, 1, 2, 3, 4] },
+      world: { map: { ...twoTriples, osds: [{ id: 5, isUp: false, downAt: 5 }] }, ceph: unclean },
+    },
+    reason: 'WaitsForRook',
+    says: "osd.5 is down and data is not clean: Rook's pass may not end while that is so",
+  },
+  'a round waits for Rook for long, and none has begun: that is reported': {
+    given: { pace: { open: [opened(0, 130)] } },
+    reason: 'RookNotResponding',
+    says: 'it has not begun a pass',
+  },
+  'a round waits for Rook for long, and its last pass failed: that is reported with the failure': {
+    given: { pace: { open: [opened(0, 130)] }, rook: { ...resting, failure: 'no quorum' } },
+    reason: 'RookNotResponding',
+    says: 'its last pass failed: no quorum',
+  },
   'a round waits for Rook for long: that is reported with what to do': {
     given: { pace: { open: [opened(0, 130)] }, rook: passing },
     reason: 'RookNotResponding',
@@ -230,6 +231,16 @@ describe('what keeps the next round from being opened', () => {
     const decision = decideOsdUpdate(paced(given))
     expect([decision.reason, decision.explanation]).toEqual([reason, expect.stringContaining(says)])
     expect(decision.start.length > 0).toBe(reason === 'OsdsUpdating')
+  })
+
+  it('what Rook does is not known yet: nothing is opened, and what is open stays', () => {
+    const { rook: _, ...silent } = paced(noRound)
+    const { pace: __, ...first } = silent
+    expect([silent, first].map((seen) => decideOsdUpdate(seen).explanation)).toEqual(
+      [1, 2].map(() => expect.stringContaining('what Rook does is not known yet')),
+    )
+    const { rook: ___, ...open } = paced({ pace: { pass: { atMs: nowMs - 121_000 } } })
+    expect(decideOsdUpdate(open).record.pace?.pass).toEqual({ atMs: nowMs - 121_000 })
   })
 
   it('what is opened is on record with the generation of its Deployment, before any label goes', () => {

@@ -1,7 +1,7 @@
 import { isTouched } from './pace-osds.ts'
 import type { AskedPass, OpenOsd, PaceState } from './pace-state.ts'
 import type { RookPass } from './rook-pass.ts'
-import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdateRecord } from './snapshot.ts'
+import type { CephForUpdate, OsdPace, OsdUpdateSnapshot, UpdatableOsd, UpdateRecord } from './snapshot.ts'
 import { isBack, upOsds } from './sort-osds.ts'
 import { withFailure } from './update-record.ts'
 
@@ -95,14 +95,21 @@ export function withOpened(
 ): UpdateRecord {
   const { pace } = record
   if (pace === undefined || isWalking !== true || start.length === 0) return record
-  const generations = new Map(osds.map((osd) => [osd.id, osd.pace?.generation ?? 0]))
+  const byId = new Map(osds.map((osd) => [osd.id, osd]))
   const { pass: _, notBeforeMs: __, ...rest } = pace
-  const opened = start.map((osd): OpenOsd => ({ osd, atMs: nowMs, generation: generations.get(osd) ?? 0 }))
+  const opened = start.map(
+    (osd): OpenOsd => ({ osd, atMs: nowMs, generation: generationOf(byId.get(osd) as UpdatableOsd) }),
+  )
   const others = pace.open.filter(({ osd }) => !start.includes(osd))
   return {
     ...record,
     pace: { ...rest, open: [...others, ...opened].sort((a, b) => a.osd - b.osd), rounds: pace.rounds + 1 },
   }
+}
+
+/** Assumes: OSDs are paced. */
+function generationOf({ pace }: UpdatableOsd): number {
+  return (pace as OsdPace).generation
 }
 
 /** Where OSDs are not paced any more it is forgotten when the last label is gone. */

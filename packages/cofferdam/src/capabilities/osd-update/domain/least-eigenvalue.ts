@@ -93,8 +93,8 @@ function countBelow(diagonal: readonly number[], beside: readonly number[], numb
   let pivot = 1
   for (const [at, value] of diagonal.entries()) {
     const taken = at === 0 ? 0 : (beside[at - 1] as number) ** 2 / pivot
+    // A pivot of 0 makes the next one minus infinity, which counts as it should: `beside` has no zeros.
     pivot = value - number - taken
-    if (pivot === 0) pivot = Number.MIN_VALUE
     if (pivot < 0) count += 1
   }
   return count

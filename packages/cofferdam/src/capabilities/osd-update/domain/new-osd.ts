@@ -21,3 +21,8 @@ export interface NewOsd {
   /** The label that a node must have for that volume: `topology.kubernetes.io/zone=z1`. */
   readonly topology?: string
 }
+
+/** What was prepared for it: the claim of its volume, or else its node. */
+export function preparedPlace({ pvc, node }: NewOsd): string {
+  return (pvc ?? node) as string
+}

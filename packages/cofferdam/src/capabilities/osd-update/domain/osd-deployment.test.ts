@@ -95,6 +95,36 @@ describe('the Deployment of an OSD', () => {
     )
   })
 
+  it('is written without a restart where only its own labels differ', () => {
+    const labelled = adaptOsdDeployment(existing, cluster({ labels: { osd: { team: 'storage' } } }))
+    const { labels: _, ...metadata } = labelled.metadata
+    const stripped = { ...labelled, metadata: { ...metadata, labels: existing.metadata.labels ?? {} } }
+    const again = adaptOsdDeployment(stripped, cluster({ labels: { osd: { team: 'storage' } } }))
+    expect([again.metadata.labels?.['team'], again.spec.template === stripped.spec.template]).toEqual(['storage', true])
+  })
+
+  it('of another tool, without a selector by labels and without metadata of its pods, is adapted too', () => {
+    const { metadata: _, ...template } = existing.spec.template
+    const odd = { ...existing, spec: { ...existing.spec, selector: {}, template } }
+    expect(adaptOsdDeployment(odd, cluster())).toBe(odd)
+    expect(
+      adaptOsdDeployment(odd, cluster({ labels: { osd: { app: 'mine' } } })).spec.template.metadata?.labels,
+    ).toEqual({
+      app: 'mine',
+    })
+  })
+
+  it('loses the last toleration that we gave it, and has no empty list then', () => {
+    const placement = { all: { tolerations: [{ key: 'storage', operator: 'Exists' as const }] } }
+    const tolerant = adaptOsdDeployment(existing, cluster({ placement }))
+    expect(adaptOsdDeployment(tolerant, cluster()).spec.template.spec).not.toHaveProperty('tolerations')
+  })
+
+  it('of an OSD whose place in the CRUSH map names no host has its node as failure domain', () => {
+    const { labels } = buildOsdDeployment(cluster(), { id: 3, node: 'node-a', location: { root: 'default' } }).metadata
+    expect(labels?.['failure-domain']).toBe('node-a')
+  })
+
   it('never loses the labels that select its pods, whatever labels the cluster asks for', () => {
     const wanted = cluster({ labels: { osd: { app: 'mine', 'ceph-osd-id': '9', extra: 'yes' } } })
     const { labels } = adaptOsdDeployment(existing, wanted).spec.template.metadata ?? {}

@@ -58,7 +58,8 @@ interface WantedSettings {
 
 function wantedSettings(existing: Deployment, cluster: CephCluster): WantedSettings {
   const { labels, annotations, priorityClassNames } = cluster.spec ?? {}
-  const fixed = new Set(Object.keys(existing.spec.selector.matchLabels ?? {}))
+  const { matchLabels = {} } = existing.spec.selector
+  const fixed = new Set(Object.keys(matchLabels))
   return {
     labels: without({ ...labels?.['all'], ...labels?.['osd'] }, fixed),
     annotations: { ...annotations?.['all'], ...annotations?.['osd'] },

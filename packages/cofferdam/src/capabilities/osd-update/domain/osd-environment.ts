@@ -3,13 +3,14 @@ import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 
 /** What Rook's program and its pods find out about their cluster by; the names are Rook's. */
 export function clusterEnvironment({ metadata }: CephCluster, place: string): EnvVar[] {
+  const { namespace = '', name, uid = '' } = metadata
   return [
     { name: 'ROOK_NODE_NAME', value: place },
-    { name: 'ROOK_CLUSTER_ID', value: metadata.uid ?? '' },
-    { name: 'ROOK_CLUSTER_NAME', value: metadata.name },
+    { name: 'ROOK_CLUSTER_ID', value: uid },
+    { name: 'ROOK_CLUSTER_NAME', value: name },
     { name: 'ROOK_PRIVATE_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
     { name: 'ROOK_PUBLIC_IP', valueFrom: { fieldRef: { fieldPath: 'status.podIP' } } },
-    { name: 'POD_NAMESPACE', value: metadata.namespace ?? '' },
+    { name: 'POD_NAMESPACE', value: namespace },
     {
       name: 'ROOK_MON_ENDPOINTS',
       valueFrom: { configMapKeyRef: { name: 'rook-ceph-mon-endpoints', key: 'data' } },

@@ -54,6 +54,40 @@ describe('resources of an OSD', () => {
       gets: memory('8Gi'),
     },
     {
+      story: 'a storage node that is named with limits alone has the requests of all OSDs',
+      spec: {
+        resources: { osd: { limits: { memory: '4Gi' }, requests: { memory: '2Gi' } } },
+        storage: { nodes: [{ name: 'node-a', resources: memory('8Gi') }] },
+      },
+      made: buildOsdDeployment(cluster({}), onNode),
+      gets: { limits: { memory: '8Gi' }, requests: { memory: '2Gi' } },
+    },
+    {
+      story: 'a storage node that is named with requests alone has the limits of all OSDs',
+      spec: {
+        resources: { osd: memory('4Gi') },
+        storage: { nodes: [{ name: 'node-a', resources: { requests: { memory: '2Gi' } } }] },
+      },
+      made: buildOsdDeployment(cluster({}), onNode),
+      gets: { ...memory('4Gi'), requests: { memory: '2Gi' } },
+    },
+    {
+      story: 'an OSD on a node that is not named has those of all where no named node has its own',
+      spec: { resources: { osd: memory('4Gi') }, storage: { nodes: [{ name: 'node-z' }] } },
+      made: buildOsdDeployment(cluster({}), onNode),
+      gets: memory('4Gi'),
+    },
+    {
+      story:
+        'an OSD on a node that is not named keeps what it has where a named node has its own: which is meant is not known',
+      spec: {
+        resources: { osd: memory('4Gi') },
+        storage: { nodes: [{ name: 'node-z', resources: memory('8Gi') }] },
+      },
+      made: rooks(buildOsdDeployment(cluster({}), onNode), { resources: memory('6Gi') }),
+      gets: memory('6Gi'),
+    },
+    {
       story: 'a device set without resources of its own has those of all OSDs',
       spec: { resources: { osd: memory('4Gi') }, storage: setOf({ resources: {} }) },
       made: buildOsdDeployment(cluster({}), onClaim),
@@ -161,6 +195,37 @@ describe('the placement of an OSD on a claim', () => {
     expect(needsUpdate(placed, cluster(spec))).toBe(false)
     const again = adaptOsdDeployment(placed, cluster({ storage: setOf({}) }))
     expect(again.spec.template.spec).toEqual(plain.spec.template.spec)
+  })
+
+  it('near other pods reaches the OSD, and leaves it with the spec', () => {
+    const near = { requiredDuringSchedulingIgnoredDuringExecution: [{ topologyKey: 'topology.kubernetes.io/zone' }] }
+    const plain = buildOsdDeployment(cluster({ storage: setOf({}) }), onNode)
+    const placed = adaptOsdDeployment(plain, cluster({ placement: { osd: { podAffinity: near } } }))
+    expect(placed.spec.template.spec.affinity).toEqual({ podAffinity: near })
+    expect(adaptOsdDeployment(placed, cluster({})).spec.template.spec.affinity).toBeUndefined()
+  })
+
+  it('that somebody else put there stays his when the same is written into the spec, and taken out again', () => {
+    const spreads = cluster({ placement: { osd: { topologySpreadConstraints: spread } } })
+    const plain = buildOsdDeployment(cluster({}), onNode)
+    const { template } = plain.spec
+    const his = { ...template, spec: { ...template.spec, topologySpreadConstraints: spread } } as typeof template
+    const theirs = { ...plain, spec: { ...plain.spec, template: his } }
+    const both = adaptOsdDeployment(theirs, { ...spreads, spec: { ...spreads.spec, cephVersion: { image: 'ceph:2' } } })
+    expect(adaptOsdDeployment(both, cluster({ cephVersion: { image: 'ceph:2' } })).spec.template.spec).toMatchObject({
+      topologySpreadConstraints: spread,
+    })
+  })
+
+  it('and its resources stay ours where the device set has left the spec, and something else is written', () => {
+    const set = setOf({ placement: { ...placement }, resources: memory('8Gi') })
+    const plain = buildOsdDeployment(cluster({ storage: setOf({}) }), onClaim)
+    const made = adaptOsdDeployment(plain, cluster({ storage: set }))
+    const other = { storageClassDeviceSets: [{ name: 'other', count: 1, placement: {}, resources: memory('1Gi') }] }
+    const newer = adaptOsdDeployment(made, cluster({ storage: other, cephVersion: { image: 'ceph:2' } }))
+    expect([resourcesOf(newer), newer.spec.template.spec.topologySpreadConstraints]).toEqual([memory('8Gi'), spread])
+    const back = adaptOsdDeployment(newer, cluster({ storage: setOf({}), cephVersion: { image: 'ceph:1' } }))
+    expect(back.spec.template.spec).toEqual(plain.spec.template.spec)
   })
 
   it('of all OSDs is left out where onlyApplyOSDPlacement says so', () => {

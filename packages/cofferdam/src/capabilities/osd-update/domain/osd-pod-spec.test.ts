@@ -38,6 +38,11 @@ const onClaim: NewOsd = {
 }
 
 describe('the pod of an OSD', () => {
+  it('that is encrypted shares semaphores with its node: without them cryptsetup waits for ever', () => {
+    const { hostIPC } = buildOsdPodSpec(cluster(), { ...onDisk, isEncrypted: true })
+    expect([hostIPC, buildOsdPodSpec(cluster(), onDisk).hostIPC]).toEqual([true, undefined])
+  })
+
   it('on a disk is activated by who it is, and runs ceph-osd at its place in the CRUSH map', () => {
     const pod = buildOsdPodSpec(cluster(), onDisk)
     expect([pod.nodeSelector, pod.initContainers?.map(({ name }) => name)]).toEqual([

@@ -1,6 +1,6 @@
 import type { Container, PodSpec, Toleration } from '@cofferdam/kubernetes/api/core.ts'
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
-import type { NewOsd } from './new-osd.ts'
+import { type NewOsd, preparedPlace } from './new-osd.ts'
 import { topologyAffinity } from './node-affinity.ts'
 import { amountEnvironment, clusterEnvironment, monitorEnvironment, overridable } from './osd-environment.ts'
 import {
@@ -126,12 +126,12 @@ function claimParts(cluster: CephCluster, osd: NewOsd, claim: string): DataParts
     command: ['ceph-bluestore-tool'],
     args,
     volumeMounts: [bridge.mount],
-    ...(claimed !== undefined && { volumeDevices: [{ name: claimed.name, devicePath: bridge.device }] }),
+    volumeDevices: [{ name: claimed.name, devicePath: bridge.device }],
     securityContext: privileged,
   })
   return {
-    mounted: bridged === undefined ? [] : [{ volume: bridged, mount: bridge.mount }],
-    volumes: claimed === undefined ? [] : [claimed],
+    mounted: [{ volume: bridged, mount: bridge.mount }],
+    volumes: [claimed],
     toOwn: [folder],
     initContainers: [
       bridge.copier,
@@ -179,7 +179,7 @@ function osdEnvironment(cluster: CephCluster, osd: NewOsd) {
     ROOK_TOPOLOGY_AFFINITY: osd.topology,
   }
   return [
-    ...clusterEnvironment(cluster, osd.pvc ?? osd.node ?? ''),
+    ...clusterEnvironment(cluster, preparedPlace(osd)),
     ...amountEnvironment,
     ...monitorEnvironment,
     ...Object.entries(own).flatMap(([name, value]) => (value === undefined ? [] : [{ name, value }])),

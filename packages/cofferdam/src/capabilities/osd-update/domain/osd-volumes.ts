@@ -81,7 +81,7 @@ export function mountsOf(mounted: readonly Mounted[]): readonly VolumeMount[] {
  * folder that the others see.
  */
 export interface ClaimBridge {
-  readonly volumes: readonly Volume[]
+  readonly volumes: readonly [claimed: Volume, folder: Volume]
   readonly mount: VolumeMount
   /** Where the others find the device. */
   readonly device: string

@@ -8,6 +8,7 @@ import { overrideInForce } from './update-override.ts'
 /**
  * Ceph refuses a set that our own reckoning lets stop. Where a setting overrides that, the first of the set is tried alone; if Ceph
  * has refused that too for a minute, it is updated all the same. Undefined: nothing is overridden.
+ * Assumes: Ceph was asked about one at least.
  */
 export function overriddenRefusal(
   { seen, refusedSinceMs = seen.nowMs }: UpdatePassSnapshot,
@@ -15,9 +16,9 @@ export function overriddenRefusal(
   { asked, running }: { readonly asked: readonly number[]; readonly running: readonly number[] },
 ): OsdUpdateDecision | undefined {
   const by = overrideInForce(seen.cluster.settings)
-  const [osd, ...others] = asked
-  if (by === undefined || osd === undefined || running.length > 0) return undefined
-  if (others.length > 0) return startedAlone(decision, osd)
+  const osd = asked[0] as number
+  if (by === undefined || running.length > 0) return undefined
+  if (asked.length > 1) return startedAlone(decision, osd)
   if (seen.nowMs - refusedSinceMs < overridePatienceMs) return undefined
   const override = { osd, by, harm: 'Ceph does not call it ok-to-stop' }
   return {

@@ -34,6 +34,16 @@ const cases: Readonly<Record<string, Case>> = {
     start: [1],
     overridden: 1,
   },
+  'with skipUpgradeChecks nothing starts where somebody holds every pod: no flag is stronger than an owner': {
+    given: {
+      map: noneToSpare,
+      settings: skip,
+      cluster: { mode: 'plan' },
+      needing: [1, 3],
+      osds: { 1: { held: 'orders is locked' }, 3: { held: 'orders is locked' } },
+    },
+    start: [],
+  },
   'with continueUpgradeAfterChecksEvenIfNotHealthy too, when nothing else can start': {
     given: { map: noneToSpare, settings: goOn },
     start: [1],

@@ -1,5 +1,7 @@
 import { idRanges } from './id-ranges.ts'
 import { reactionSeconds } from './judge-pace.ts'
+import type { PaceState } from './pace-state.ts'
+import type { RookPass } from './rook-pass.ts'
 import type { CephForUpdate, OsdUpdateSnapshot, UpdateRecord } from './snapshot.ts'
 import type { Gate } from './update-gates.ts'
 
@@ -23,7 +25,7 @@ export function paceGate(snapshot: OsdUpdateSnapshot, record: UpdateRecord, ceph
   if (rook.problem !== undefined) return late(`${rook.problem}: OSDs stay as they are until that ends`)
   const isOpen = new Set(record.pace.open.map(({ osd }) => osd))
   const awaited = osds.filter(({ id, awaitsRook }) => awaitsRook === true && isOpen.has(id)).map(({ id }) => id)
-  if (awaited.length > 0) return lateGate()
+  if (awaited.length > 0) return lateGate(record.pace, rook)
   const exposed = osds.find(({ id, pace }) => pace?.hold === 'none' && !pace.isExempt && !isOpen.has(id))
   if (exposed !== undefined) return wait(`osd.${exposed.id} is not held yet`)
   if (rook.state === 'passing') return wait("a pass of Rook's operator is under way: the next round opens when it ends")
@@ -48,19 +50,18 @@ export function paceGate(snapshot: OsdUpdateSnapshot, record: UpdateRecord, ceph
     return { ...wait(why, recheckSeconds), allowsDown: true }
   }
 
-  function lateGate(): Gate | undefined {
-    const { open = [], pass } = record.pace ?? {}
+  function lateGate({ open, pass }: PaceState, { state, failure }: RookPass): Gate | undefined {
     const since = open
       .filter(({ osd }) => awaited.includes(osd))
       .reduce((first, { atMs }) => Math.min(first, atMs), nowMs)
     const seconds = Math.floor((nowMs - since) / 1_000)
     if (seconds < reactionSeconds) return undefined
     const what =
-      pass?.isSeen === true || rook?.state === 'passing'
+      pass?.isSeen === true || state === 'passing'
         ? `its pass has been under way for long; an OSD that is not ok-to-stop keeps it from ending`
-        : rook?.failure === undefined
+        : failure === undefined
           ? 'it has not begun a pass'
-          : `its last pass failed: ${rook.failure}`
+          : `its last pass failed: ${failure}`
     return late(
       `Rook's operator has not updated osd ${idRanges(awaited)} within ${seconds} s: ${what}; ${log} says more`,
       soonSeconds,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { currentPace, isWalkDue, paceKey } from './pace-osds.ts'
+import { currentPace, isTouched, isWalkDue, paceKey } from './pace-osds.ts'
 import { formatPace, isPace, type PaceState, parsePace } from './pace-state.ts'
 import { parseRookPass, type RookPass } from './rook-pass.ts'
 import type { OsdPace, UpdatableOsd } from './snapshot.ts'
@@ -54,6 +54,17 @@ describe('which OSDs no pass of Rook has been open to', () => {
     })
   })
 
+  it('an open OSD whose Deployment is gone keeps the generation that it was opened with', () => {
+    const before = { ...state, open: [{ osd: 9, atMs: 5, generation: 3 }] }
+    expect(currentPace(before, { key: 'b', osds: [osd(0)], rook: resting })?.open).toEqual(before.open)
+  })
+
+  it('an OSD whose Deployment says nothing of the pace is not called touched: Rook may stop it yet', () => {
+    const { pace: _, ...bare } = osd(1)
+    const opened = { osd: 1, atMs: 5, generation: 3 }
+    expect([isTouched(bare, opened), isTouched(osd(1), opened)]).toEqual([false, true])
+  })
+
   it('stays as it is while nothing changes', () => {
     expect(currentPace(state, { key: 'a', osds: [osd(0)], rook: undefined })).toBe(state)
   })
@@ -85,6 +96,10 @@ describe('what Rook makes OSDs of', () => {
     ]
     expect(new Set(keys).size).toBe(4)
   })
+  it('a Rook that was never seen has a key too, so that the first one that is seen makes another', () => {
+    const unseen = paceKey(cluster(), { state: 'unseen', images: [] }, undefined)
+    expect([unseen, paceKey(cluster(), operator, undefined) === unseen]).toEqual(['7||', false])
+  })
   it('a Rook that is gone for a moment changes nothing', () => {
     const key = paceKey(cluster(), operator, undefined)
     expect(paceKey(cluster(), { state: 'unseen', images: [] }, { ...state, key })).toBe(key)
@@ -113,6 +128,13 @@ describe('what Rook says of itself', () => {
     'an older generation: it has not seen the change yet': {
       seen: said([], { observedGeneration: 6 }),
       is: { isUpToDate: false },
+    },
+    'a generation of an object that has none: there is no change that it could have missed': {
+      seen: parseRookPass(
+        { ...cluster({ status: { observedGeneration: 6 } }), metadata: { name: 'rook-ceph' } } as never,
+        overrides,
+      ),
+      is: { isUpToDate: true },
     },
     'nonsense: it counts as nothing said': { seen: said(['x', 3] as never), is: { state: 'resting' } },
   }

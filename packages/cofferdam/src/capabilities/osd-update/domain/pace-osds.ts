@@ -24,11 +24,12 @@ export function paceKey(cluster: CephCluster, { images }: RookOperator, before: 
 export function osdPaceOf(deployment: Deployment, cluster: CephCluster): OsdPace {
   const wanted = cluster.spec?.cephVersion?.image
   const image = osdImage(deployment)
+  const { generation = 0 } = deployment.metadata
   return {
     hold: paceHoldOf(deployment),
     isExempt: whyAnew(deployment, cluster) !== undefined,
     isImageWanted: wanted === undefined || image === undefined || image === wanted,
-    generation: deployment.metadata.generation ?? 0,
+    generation,
   }
 }
 

@@ -7,6 +7,7 @@ import { nodesByHostname } from '../../../shared/node-hostnames.ts'
 import { known } from '../../../shared/observed.ts'
 import { buildOsdDeployment } from './build-osd-deployment.ts'
 import { existenceList, type OsdNode, parseUpdateObjects } from './parse-update-objects.ts'
+import { withRestart } from './restart-request.ts'
 import { markUpdateStarted } from './update-mark.ts'
 
 const image = 'registry.example/ceph/ceph:v19'
@@ -256,5 +257,63 @@ describe('the OSDs of a cluster as their Deployments have them', () => {
       [false, false],
       [true, false],
     ])
+  })
+})
+
+describe('what is not what it should be', () => {
+  const osdsOf = (given: Partial<Parameters<typeof parseUpdateObjects>[0]>) =>
+    parseUpdateObjects({ deployments: [deployment(0)], pods: [], cluster: cluster(), ...given })
+
+  it('a pod of another cluster says nothing of an OSD with the same id', () => {
+    const pods = [pod(0, { namespace: 'other' }, false), pod(0, { labels: {} }, false)]
+    expect(osdsOf({ pods }).osds[0]?.isPodReady).toBe(true)
+  })
+
+  it('a Deployment without a container of the OSD is a problem, and nothing is written over it', () => {
+    const built = deployment(0)
+    const { template } = built.spec
+    const spec = { ...built.spec, template: { ...template, spec: { ...template.spec, containers: [] } } }
+    expect(osdsOf({ deployments: [{ ...built, spec }] }).osds[0]).toMatchObject({
+      needsUpdate: false,
+      problem: 'its Deployment has no container named osd with an image',
+    })
+  })
+
+  it('a CephCluster that names no image asks for no upgrade', () => {
+    expect(osdsOf({ cluster: { ...cluster(), spec: {} } }).isUpgrade).toBe(false)
+  })
+
+  it('an OSD that may run anywhere is left to no node: a cordon of one does not hold it back', () => {
+    const built = buildOsdDeployment(cluster(), { id: 0, node: undefined, pvc: 'set1-data-0', location: {} })
+    const nodeOf = nodesByHostname([osdNode({ hostname: 'node-0', closing: cordoned })])
+    expect(osdsOf({ deployments: [{ ...built, status: ready }], nodeOf }).osds[0]?.leftAlone).toBeUndefined()
+  })
+
+  it('a restart that its template carries already is not asked for again while its old pod ends', () => {
+    const askedMs = Date.parse('2026-11-15T09:00:00Z')
+    const old = pod(0, { creationTimestamp: '2026-11-15T08:00:00Z' })
+    const needs = (one: Deployment, restartAskedMs?: number) =>
+      osdsOf({ deployments: [one], pods: [old], restartAskedMs }).osds[0]?.needsUpdate
+    expect([
+      needs(deployment(0)),
+      needs(deployment(0), askedMs),
+      needs(withRestart(deployment(0), askedMs), askedMs),
+    ]).toEqual([false, true, false])
+  })
+
+  it.each([
+    ['that tolerates all taints starts again on a cordoned node', { operator: 'Exists' as const }, undefined],
+    [
+      'that tolerates them only for eviction does not',
+      { operator: 'Exists' as const, effect: 'NoExecute' as const },
+      true,
+    ],
+    ['that tolerates another one does not', { key: 'gpu', operator: 'Exists' as const }, true],
+  ])('an OSD %s', (_, toleration, isNodeCordoned) => {
+    const built = deployment(0)
+    const { template } = built.spec
+    const spec = { ...built.spec, template: { ...template, spec: { ...template.spec, tolerations: [toleration] } } }
+    const nodeOf = nodesByHostname([osdNode({ hostname: 'node-0', closing: cordoned })])
+    expect(osdsOf({ deployments: [{ ...built, spec }], nodeOf }).osds[0]?.isNodeCordoned).toBe(isNodeCordoned)
   })
 })

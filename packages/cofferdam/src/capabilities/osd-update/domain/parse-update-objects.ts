@@ -115,7 +115,7 @@ function parseOne(deployment: Deployment, pods: readonly Pod[], input: UpdateObj
         ? mark.problem
         : classConflict(deployment, cluster, node)
   const startedMs = 'problem' in mark ? undefined : mark.startedMs
-  const isObserved = (deployment.status?.observedGeneration ?? 0) >= (deployment.metadata.generation ?? 0)
+  const isObserved = isStatusOfNow(deployment)
   const isPodReady = isObserved && isNewestReady(deployment) && (pods.length === 0 || pods.some(isServing))
   const displaced = whyNodeClosed(deployment, node)
   const nodeName = node?.known === true ? node.value.name : undefined
@@ -187,9 +187,14 @@ function whyNodeClosed({ spec }: Deployment, node: SeenNode): string | undefined
   return `its node ${name} is ${closingText(closing)}, so it could not start again: it is updated when the node is open`
 }
 
+function isStatusOfNow({ metadata: { generation = 0 }, status = {} }: Deployment): boolean {
+  const { observedGeneration = 0 } = status
+  return observedGeneration >= generation
+}
+
 /** By the counts of the Deployment: none but pods of its newest template, and one of them ready. */
-function isNewestReady({ status }: Deployment): boolean {
-  const { replicas = 0, updatedReplicas = 0, readyReplicas = 0 } = status ?? {}
+function isNewestReady({ status = {} }: Deployment): boolean {
+  const { replicas = 0, updatedReplicas = 0, readyReplicas = 0 } = status
   return readyReplicas >= 1 && updatedReplicas >= 1 && replicas <= updatedReplicas
 }
 

@@ -1,9 +1,10 @@
 import { paceLast } from './decide-pace.ts'
 import type { OsdUpdateDecision } from './decision.ts'
 import type { HeardInPass, UpdatePassSnapshot } from './pass-snapshot.ts'
+import { recordSteps } from './record-steps.ts'
 import { releaseRecheckSeconds } from './release-check.ts'
 import type { HoldStep, UpdateStep } from './steps.ts'
-import { recordWrite, type StartNotes } from './stored-update.ts'
+import type { StartNotes } from './stored-update.ts'
 
 /** A label that somebody else's write kept from being written is written then. */
 const soonSeconds = 2
@@ -51,11 +52,9 @@ export interface PassEnd {
 export function closing(pass: UpdatePassSnapshot, end: PassEnd): UpdatePassDecision {
   const { seen, stored, heard, problems, wakeAfterSeconds } = pass
   const { decision, notes, isIdle, held = [], trouble } = end
-  const record = recordWrite(stored, seen.cluster, { record: decision.record, starts: notes, decision })
   const isOver = decision.claim?.wants === 'release' || isIdle
   const reported = heard.unsettled === undefined ? problems : [...problems, heard.unsettled]
-  const steps: UpdateStep[] = []
-  if (record !== undefined) steps.push({ do: 'write', write: 'record', ...record })
+  const steps = recordSteps(stored, seen.cluster, { record: decision.record, starts: notes, decision })
   const last = paceLast(pass, decision)
   steps.push(...last)
   const unset = decision.noout?.unset ?? []

@@ -41,6 +41,10 @@ describe('which OSDs are back with all their placement groups', () => {
       stoppedIn: 800,
       back: [1, 2],
     },
+    'none is back while all are down': {
+      map: { ...threeOsds({}), osds: threeOsds({}).osds.map((osd) => ({ ...osd, isUp: false })) },
+      back: [],
+    },
     'while placement groups peer nobody is back': { map: threeOsds({ state: 'peering' }), back: [] },
     'a placement group that activates has not found together yet': {
       map: threeOsds({ state: 'activating+degraded' }),

@@ -53,7 +53,7 @@ export function provisionEnvironment(cluster: CephCluster, place: GrowthPlace, d
 function deviceVariables(node: DeviceSelection, all: DeviceSelection): Record<string, string> {
   const chosen = chosenDevices(node, all)
   if (chosen === undefined) return {}
-  const { devices: named = [], deviceFilter, devicePathFilter, useAllDevices } = chosen
+  const { devices: named = [], deviceFilter, devicePathFilter } = chosen
   if (named.length > 0) {
     const list = named.map(({ name = '', fullpath = '', config = {} }) => ({
       id: fullpath === '' ? name : fullpath,
@@ -63,7 +63,7 @@ function deviceVariables(node: DeviceSelection, all: DeviceSelection): Record<st
   }
   if (deviceFilter) return { ROOK_DATA_DEVICE_FILTER: deviceFilter }
   if (devicePathFilter) return { ROOK_DATA_DEVICE_PATH_FILTER: devicePathFilter }
-  return useAllDevices === true ? { ROOK_DATA_DEVICE_FILTER: 'all' } : {}
+  return { ROOK_DATA_DEVICE_FILTER: 'all' }
 }
 
 const counted: readonly string[] = ['osdsPerDevice', 'databaseSizeMB', 'walSizeMB']

@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { exampleMap } from '../../../safety/testing/example-map.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import { decideOsdUpdate } from './decide.ts'
+import { namesOf } from './proposed-starts.ts'
 import { nowMs, twoTriples, type UpdateFixture, updateSnapshot } from './testing/update-fixture.ts'
 
 const byStop = { strategy: 'ok-to-stop' } as const
@@ -11,6 +12,14 @@ function decide(given: UpdateFixture, osds?: readonly number[]) {
   const proposal = osds && known({ by: 'ok-to-stop' as const, osds, asked: [0] })
   return decideOsdUpdate({ ...snapshot, ...(proposal && { proposal }) })
 }
+
+it('of many OSDs ten are named, and the others counted: a list of a thousand helps nobody', () => {
+  const ids = Array.from({ length: 12 }, (_, id) => id)
+  expect([namesOf([3, 5]), namesOf(ids)]).toEqual([
+    'osd.3, osd.5',
+    'osd.0, osd.1, osd.2, osd.3, osd.4, osd.5, osd.6, osd.7, osd.8, osd.9 and 2 more',
+  ])
+})
 
 describe('where Ceph is to choose', () => {
   it('it is asked first, about those that may stop alone by our own reckoning, and nothing starts before it answers', () => {

@@ -72,6 +72,49 @@ describe('the second check of a round', () => {
     expect(recheckRound({ map: exampleMap(given), osds })).toMatchObject({ isSafe: false, why })
   })
 
+  it('does not judge a row whose state has no name: it may be any', () => {
+    const map = exampleMap({ pgs: [whole] })
+    const odd = { ...map, pgs: { ...map.pgs, states: Uint16Array.from([7]) } }
+    expect(recheckRound({ map: odd, osds: [1] })).toMatchObject({ isSafe: false, isUnsure: true })
+  })
+
+  it('counts no copy on an OSD that the map does not have', () => {
+    const map = exampleMap({ pgs: [{ pg: '1.0', acting: [0, 2, 99] }] })
+    expect(recheckRound({ map, osds: [0] })).toMatchObject({
+      isSafe: false,
+      why: 'placement group 1.0 of pool rbd would have 1 copies left and must keep 2',
+    })
+  })
+
+  it('refuses where the copies are on no site at all, and ends where the CRUSH map goes in a circle', () => {
+    const map = exampleMap({ pools: [{ id: 1, size: 2, minSize: 1 }], pgs: [{ pg: '1.0', acting: [0, 2] }] })
+    const sites = [{ poolIds: [1], type: 'datacenter' }]
+    const circle = { id: -9, name: 'circle', type: 'rack', children: [-1] }
+    const buckets = [
+      ...map.crush.buckets.map((one) => (one.id === -2 ? { ...one, children: [...one.children, -9] } : one)),
+      circle,
+    ]
+    const why = 'placement group 1.0 of pool rbd would have no copy left in any datacenter'
+    expect(recheckRound({ map, osds: [0], sites })).toEqual({ isSafe: true })
+    const alone = exampleMap({
+      pools: [{ id: 1, size: 2, minSize: 1 }],
+      pgs: [{ pg: '1.0', acting: [0, 2] }],
+      hosts: { 'host-a': [0] },
+      osds: [{ id: 2 }],
+    })
+    const inSite = {
+      ...alone,
+      crush: {
+        ...alone.crush,
+        buckets: [{ id: -5, name: 'dc-a', type: 'datacenter', children: [0] }, ...alone.crush.buckets],
+      },
+    }
+    expect(recheckRound({ map: inSite, osds: [2], sites })).toMatchObject({ why })
+    expect(recheckRound({ map: { ...map, crush: { ...map.crush, buckets } }, osds: [0], sites })).toEqual({
+      isSafe: true,
+    })
+  })
+
   it('keeps the reserve that policy asks for', () => {
     expect(recheckRound({ map: exampleMap({ pgs: [whole] }), osds: [0], reserve: 1 })).toEqual({
       isSafe: false,

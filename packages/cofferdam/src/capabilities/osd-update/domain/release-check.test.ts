@@ -13,6 +13,13 @@ function lagOf(requiredRelease: string | undefined, versions: Readonly<Record<nu
   return checkRelease({ ...seen, map }, all, nowMs).lag
 }
 
+it('nothing is said while the version of one OSD is not known: it may be the one that holds it up', () => {
+  const { ceph } = updateSnapshot()
+  const seen = (ceph as { readonly value: CephForUpdate }).value
+  const versions = new Map([0, 1, 2, 3, 4].map((id) => [id, '19.2.3']))
+  expect(checkRelease({ ...seen, map: { ...seen.map, requiredRelease: 'reef' } }, versions, nowMs).lag).toBeUndefined()
+})
+
 it.each([
   {
     story: 'all OSDs run squid and Ceph requires reef: features stay off until somebody raises it',

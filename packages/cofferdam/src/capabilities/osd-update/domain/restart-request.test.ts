@@ -1,6 +1,15 @@
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { describe, expect, it } from 'vitest'
-import { parseRestartRequest, type RestartRequest, restartToCarry } from './restart-request.ts'
+import {
+  isPodBefore,
+  isRestartedFor,
+  parseRestartRequest,
+  type RestartRequest,
+  restartToCarry,
+  withRestart,
+} from './restart-request.ts'
+import { startedDeployment } from './started-deployment.ts'
+import { cephCluster, osdDeployment, osdPod } from './testing/pass-fixture.ts'
 
 const now = Date.parse('2026-11-15T09:00:00Z')
 
@@ -58,4 +67,43 @@ describe('a restart of all OSDs that somebody asks for', () => {
       expect([parseRestartRequest(asking(text), now), restartToCarry(asking(text), now)]).toEqual([request, carried])
     })
   }
+})
+
+describe('an OSD that is restarted on request', () => {
+  const plain = osdDeployment(0, 'ceph:new')
+  const restarted = withRestart(plain, now)
+
+  it('is marked in its template, and the same request changes nothing more: it would restart for ever', () => {
+    expect([isRestartedFor(plain, now), isRestartedFor(restarted, now)]).toEqual([false, true])
+    expect(withRestart(restarted, now)).toBe(restarted)
+    expect(isRestartedFor(restarted, now + 1_000)).toBe(false)
+  })
+
+  it('counts what is asked for within the same second as done, for the mark has no parts of one', () => {
+    expect(isRestartedFor(restarted, now + 900)).toBe(true)
+  })
+
+  it('goes along with another change only where that restarts the OSD anyway', () => {
+    const spec = { ...cephCluster().spec, labels: { osd: { team: 'storage' } } }
+    const marked = (deployment: typeof plain) =>
+      startedDeployment(deployment, { ...asking('2026-11-15T09:00:00Z'), spec }, now).spec.template.metadata
+        ?.annotations?.['cofferdam.io/restarted-at']
+    const ready = startedDeployment(plain, { ...asking(undefined), spec }, now)
+    const unlabelled = { ...ready, metadata: plain.metadata }
+    expect([marked(osdDeployment(0, 'ceph:old')), marked(ready), marked(unlabelled)]).toEqual([
+      '2026-11-15T09:00:00Z',
+      '2026-11-15T09:00:00Z',
+      undefined,
+    ])
+  })
+
+  it.each([
+    ['created before it was asked for is to go', { creationTimestamp: '2026-11-15T08:00:00Z' }, true],
+    ['created since stays', { creationTimestamp: '2026-11-15T09:30:00Z' }, false],
+    ['of unknown age is to go, for it may be the old one', {}, true],
+    ['that is going already is not sent again', { deletionTimestamp: '2026-11-15T09:00:00Z' }, false],
+  ])('a pod %s', (_, metadata, isBefore) => {
+    const pod = osdPod(0)
+    expect(isPodBefore({ ...pod, metadata: { ...pod.metadata, ...metadata } }, now)).toBe(isBefore)
+  })
 })

@@ -7,7 +7,7 @@ export function smallestFirst(graph: SlackHypergraph, classes: readonly (readonl
   const rounds = classes.map((units) =>
     [...units].sort((a, b) => (graph.isDown[a] as number) - (graph.isDown[b] as number) || a - b),
   )
-  return rounds.sort((a, b) => a.length - b.length || (a[0] ?? 0) - (b[0] ?? 0))
+  return rounds.sort((a, b) => a.length - b.length || (a[0] as number) - (b[0] as number))
 }
 
 /** Puts what is down already into the first round with room; leaves it where it is when that would take a round more. */

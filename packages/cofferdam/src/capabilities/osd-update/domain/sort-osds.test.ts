@@ -44,6 +44,14 @@ describe('what is left to update is seen anew each time; there is no queue that 
     ])
   })
 
+  it('has none again that was started after the update began: it restarts with what is wanted now', () => {
+    const restarting = osd(1, { startedMs: 5_000, isPodReady: false })
+    expect([
+      sorted([restarting], { startedMs: 4_000 }).again,
+      sorted([restarting], { startedMs: 6_000 }).again,
+    ]).toEqual([[], [1]])
+  })
+
   it('has one again that differs again after it was done, and not one that failed under this generation (56)', () => {
     const failed = [{ osd: 2, why: 'it was not back', atMs: 1 }]
     const record = { settledMs: 9_000, failed }

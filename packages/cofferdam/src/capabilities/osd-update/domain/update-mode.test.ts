@@ -38,6 +38,10 @@ const table: Record<string, { readonly given: Parameters<typeof updateModeOf>; r
     ],
     mode: 'plan',
   },
+  'where no operator has published what it may and no Rook runs, it is owned, as the operator would': {
+    given: [cluster(), { trust: undefined, rookRuns: false }],
+    mode: 'own',
+  },
   'where no operator has published what it may, a Rook that runs counts': {
     given: [cluster(), { trust: undefined, rookRuns: true }],
     mode: 'plan',

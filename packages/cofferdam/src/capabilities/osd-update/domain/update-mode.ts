@@ -14,7 +14,7 @@ export function updateModeOf(
   cluster: CephCluster,
   { trust, rookRuns }: { readonly trust: CephTrust | undefined; readonly rookRuns: boolean },
 ): UpdateMode {
-  const notes = cluster.metadata.annotations ?? {}
+  const { annotations: notes = {} } = cluster.metadata
   // Before updates had an annotation of their own, this one switched them off with the budgets.
   const isFormerOff =
     notes[ownershipAnnotations.updates] === undefined && notes[ownershipAnnotations.formerBudgets] === 'false'

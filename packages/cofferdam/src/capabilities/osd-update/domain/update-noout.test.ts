@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { exampleMap } from '../../../safety/testing/example-map.ts'
 import { decideOsdUpdate, needsCeph } from './decide.ts'
 import { away, nowMs, osdDown, twoTriples, type UpdateFixture, updateSnapshot } from './testing/update-fixture.ts'
 
@@ -32,6 +33,9 @@ const cases: Readonly<Record<string, Case>> = {
     given: { needing: [], osds: { 0: { startedMs: nowMs - 1 } }, map: flagged(0), record: { noout: [0] } },
     unset: [0],
     own: [0],
+  },
+  'the flag is set for all OSDs already: none is set or recorded, so that none is taken away later': {
+    given: { ceph: { map: { ...exampleMap(twoTriples), flags: ['noout'] } } },
   },
   'what Ceph shows gone is forgotten': { given: { needing: [], record: { noout: [0] } } },
   'a flag of an administrator on another OSD is never unset': {

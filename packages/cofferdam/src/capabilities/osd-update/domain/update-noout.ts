@@ -38,12 +38,12 @@ export function decideUpdateNoout(
   }
 }
 
-/** The decision where only these OSDs are stopped: nobody owns a flag that is not set. */
+/** The decision where only these OSDs are stopped: nobody owns a flag that is not set. Assumes: what is to be set is recorded. */
 export function withNooutOf(decision: OsdUpdateDecision, stopped: readonly number[]): OsdUpdateDecision {
   const { noout, record } = decision
   const unused = new Set((noout?.set ?? []).filter((id) => !stopped.includes(id)))
   if (noout === undefined || unused.size === 0) return decision
-  const owned = (record.noout ?? []).filter((id) => !unused.has(id))
+  const owned = (record.noout as readonly number[]).filter((id) => !unused.has(id))
   const { noout: _, ...others } = record
   return {
     ...decision,

@@ -20,7 +20,14 @@ describe('the record of an update in its ConfigMap', () => {
   it('comes back as it was written, whole or fresh', () => {
     const asked: UpdateRecord = { ...full, turns: { had: [], open: { nodes: ['node-b'], askedMs: 12 } } }
     const over: UpdateRecord = { ...full, turns: { had: ['node-b'] } }
-    const records = [full, asked, over, freshRecord(5)]
+    const lagging: UpdateRecord = {
+      ...full,
+      release: { atMs: 3, lag: 'require_osd_release is reef' },
+      noout: [2],
+      overrides: { count: 2, last: failure },
+      pace: { key: '1||', pending: [1], open: [{ osd: 1, atMs: 2, generation: 3 }], rounds: 1 },
+    }
+    const records = [full, asked, over, lagging, { ...full, release: { atMs: 3 } }, freshRecord(5)]
     const read = records.map((record) => parseUpdateRecord(formatUpdateRecord(record), 9))
     expect(read).toEqual(records.map((record) => ({ record })))
   })
@@ -59,6 +66,18 @@ describe('the record of an update in its ConfigMap', () => {
       problem: 'its field turns is invalid',
     },
     'a node without a name': { data: text({ turns: { had: [''] } }), problem: 'its field turns is invalid' },
+    'a check of the release that is a word': { data: text({ release: 'ok' }), problem: 'its field release is invalid' },
+    'a check of the release without its time': { data: text({ release: {} }), problem: 'its field release is invalid' },
+    'a lag that is a number': { data: text({ release: { atMs: 1, lag: 2 } }), problem: 'its field release is invalid' },
+    'overrides that are a list': { data: text({ overrides: [] }), problem: 'its field overrides is invalid' },
+    'overrides without a count': {
+      data: text({ overrides: { last: failure } }),
+      problem: 'its field overrides is invalid',
+    },
+    'overrides without the last one': {
+      data: text({ overrides: { count: 1 } }),
+      problem: 'its field overrides is invalid',
+    },
     'a negative count': { data: text({ done: -1 }), problem: 'its field done is invalid' },
     'no generation': { data: text({ generation: undefined }), problem: 'its field generation is invalid' },
   }

@@ -51,6 +51,30 @@ describe('what is on record about an update', () => {
     expect(parseUpdateReport(configMap(written), nowMs)).toEqual(read)
   })
 
+  it('has what an administrator has to know later: overrides, flags, a release that lags, the pace', () => {
+    const more = {
+      overrides: { count: 1, last: { osd: 2, why: 'skipUpgradeChecks: x', atMs: 5 } },
+      release: { atMs: 5, lag: 'require_osd_release is reef' },
+      noout: [4],
+      lastEndedMs: 6,
+      pace: { key: '1||', rounds: 1 },
+    }
+    const data = { ...written, record: JSON.stringify({ ...record, ...more }) }
+    expect(parseUpdateReport(configMap(data), nowMs)).toMatchObject({
+      overrides: more.overrides,
+      releaseLag: 'require_osd_release is reef',
+      noout: [4],
+      lastEndedMs: 6,
+      pace: { key: '1||', pending: [], open: [], rounds: 1 },
+    })
+  })
+
+  it('names what cannot be read, also where nothing else was said', () => {
+    const { annotations: _, ...metadata } = configMap(written).metadata
+    const silent = { ...configMap({ ...written, plan: '{' }), metadata }
+    expect(parseUpdateReport(silent, nowMs)?.explanation).toMatch(/^cannot be read: /)
+  })
+
   it('has the plan and what blocks, where they were written down', () => {
     const plan = [[4, 5], [6]]
     const blocked = [{ osd: 7, why: 'pg 1.2 would have one copy' }]

@@ -25,6 +25,14 @@ describe('how a CephCluster wants its OSDs updated', () => {
     }
   })
 
+  it('an annotation that is no text is refused and named, and the default holds', () => {
+    const odd = cluster({}, { 'cofferdam.io/update-order': 7 } as never)
+    expect(parseUpdateSettings(odd)).toMatchObject({
+      settings: { order: defaultUpdateSettings.order },
+      problems: [{ field: 'annotation cofferdam.io/update-order' }],
+    })
+  })
+
   it('one that says everything has all of it', () => {
     const spec = {
       updatePolicy: {

@@ -181,7 +181,8 @@ class SettingsReader {
   readonly #notes: Readonly<Record<string, unknown>>
 
   constructor(cluster: CephCluster) {
-    this.#notes = cluster.metadata.annotations ?? {}
+    const { annotations = {} } = cluster.metadata
+    this.#notes = annotations
     this.spec = this.section(cluster as unknown as JsonObject, '', 'spec')
   }
 

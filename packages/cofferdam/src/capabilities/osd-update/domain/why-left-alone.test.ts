@@ -47,6 +47,21 @@ describe('an OSD', () => {
       storage: { migration, storageClassDeviceSets: encryptedSet },
       why: 'it waits for its migration: device set set1 is to be encrypted',
     },
+    'of a set that is to lose its encryption waits for its migration': {
+      labels: { ...onSet, encrypted: 'true' },
+      storage: { migration, storageClassDeviceSets: [{ name: 'set1', count: 3 }] },
+      why: 'it waits for its migration: device set set1 is to be without encryption',
+    },
+    'of a set that says nothing of encryption, and has none, is updated though migrations are confirmed': {
+      labels: onSet,
+      storage: { migration, storageClassDeviceSets: [{ name: 'set1', count: 3 }] },
+      why: undefined,
+    },
+    'of no set is updated though migrations are confirmed': {
+      labels: { encrypted: 'true' },
+      storage: { migration, storageClassDeviceSets: encryptedSet },
+      why: undefined,
+    },
     'that has been migrated is updated like all others': {
       labels: { ...onSet, encrypted: 'true', 'osd-store': 'bluestore' },
       storage: { migration, storageClassDeviceSets: encryptedSet },
@@ -58,6 +73,23 @@ describe('an OSD', () => {
       expect(whyLeftAlone(deployment({ ...(labels !== undefined && { labels }) }), cluster(storage))).toBe(why)
     })
   }
+
+  it('that somebody wants replaced is left alone: an update before that would stop it for nothing', () => {
+    const plain = deployment()
+    const noted = (key: string, value: string) => ({
+      ...plain,
+      metadata: { ...plain.metadata, annotations: { [key]: value } },
+    })
+    expect([
+      whySpokenFor(noted('ceph.rook.io/replace-osd', 'yes'), cluster()),
+      whySpokenFor(noted('osd.rook.io/replace-in-progress', 'true'), cluster()),
+      whySpokenFor(noted('ceph.rook.io/replace-osd', 'no'), cluster()),
+    ]).toEqual([
+      'it waits for its replacement (annotation ceph.rook.io/replace-osd)',
+      'it is being replaced',
+      undefined,
+    ])
+  })
 
   it('that is scaled to zero is not updated, which would be awaited in vain, but may be removed when it is gone for good', () => {
     const stopped = deployment({ replicas: 0 })

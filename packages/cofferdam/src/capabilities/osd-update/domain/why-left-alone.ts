@@ -35,7 +35,7 @@ export function whyAnew(deployment: Deployment, cluster: CephCluster): string | 
 function whyMigrated({ metadata }: Deployment, { spec }: CephCluster): string | undefined {
   const { migration, store, storageClassDeviceSets = [] } = spec?.storage ?? {}
   if (migration?.confirmation !== migrationWord && store?.updateStore !== storeWord) return undefined
-  const labels = metadata.labels ?? {}
+  const { labels = {} } = metadata
   const wantedStore = store?.type === undefined || store.type === '' ? 'bluestore' : store.type
   const hasStore = labels['osd-store']
   if (hasStore !== undefined && hasStore !== wantedStore)

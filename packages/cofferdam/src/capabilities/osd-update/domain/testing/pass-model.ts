@@ -15,6 +15,7 @@ import { updateClaimOf } from '../update-claim.ts'
 import { parseUpdateMark } from '../update-mark.ts'
 import { defaultUpdateSettings, type UpdateSettings } from '../update-settings.ts'
 import { copiesLost } from './copies-lost.ts'
+import { wordsOf } from './pass-fixture.ts'
 
 const clusterOf = (image: string): CephCluster => ({
   apiVersion: 'ceph.rook.io/v1',
@@ -95,7 +96,7 @@ export class PassModel {
   #performAll(steps: readonly UpdateStep[]): 'done' | 'learned' | 'dead' {
     for (const step of steps) {
       const isLearned = this.#perform(step)
-      this.performed.push(wordsOf(step))
+      this.performed.push(...wordsOf([step]))
       if (this.#next() < 0.03) return 'dead'
       if (isLearned) return 'learned'
     }
@@ -285,9 +286,4 @@ export class PassModel {
       heard: this.#heard,
     }
   }
-}
-
-function wordsOf(step: UpdateStep): string {
-  const { do: kind } = step
-  return kind === 'evict' ? kind : `${kind} ${String((step as unknown as Record<string, unknown>)[kind])}`
 }
