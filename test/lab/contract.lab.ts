@@ -6,6 +6,7 @@ import { startControlPlane } from './control-plane/start-control-plane.ts'
 import { findKubernetes } from './parts/find-kubernetes.ts'
 import { openJournal } from './processes/journal.ts'
 import { openLabFolder } from './processes/lab-folder.ts'
+import { standStill } from './processes/stand-still.ts'
 
 describeKubeApiContract('the HTTP client, on a real API server', async () => {
   const parts = await findKubernetes((line) => console.error(line))
@@ -16,8 +17,8 @@ describeKubeApiContract('the HTTP client, on a real API server', async () => {
   const stopHeartbeat = await keepNode(plane)
   return {
     api,
-    holdDisruptionController() {
-      daemons.controllerManager.signal('SIGSTOP')
+    async holdDisruptionController() {
+      await standStill(daemons.controllerManager)
       return () => daemons.controllerManager.signal('SIGCONT')
     },
     async close() {

@@ -2,13 +2,15 @@ import { readFile } from 'node:fs/promises'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { Material } from '@cofferdam/kubernetes/client/cluster-connection.ts'
 import { loadKubeconfig } from '@cofferdam/kubernetes/client/load-kubeconfig.ts'
+import type { Daemon } from '../processes/daemon.ts'
+import { standStill } from '../processes/stand-still.ts'
 import type { Side } from './side.ts'
 import { createWireClient } from './wire-client.ts'
 
 export interface RealSideOptions {
   /** Path of the kubeconfig of an administrator. */
   readonly kubeconfig: string
-  readonly controllerManager: { signal(signal: NodeJS.Signals): void }
+  readonly controllerManager: Pick<Daemon, 'pid' | 'signal'>
 }
 
 /** A real API server beside a controller manager that runs nothing but the disruption controller. */
@@ -30,7 +32,7 @@ export async function openRealSide({ kubeconfig, controllerManager }: RealSideOp
     ...client,
     async pauseBudgets() {
       pauses += 1
-      if (pauses === 1) controllerManager.signal('SIGSTOP')
+      if (pauses === 1) await standStill(controllerManager)
     },
     async resumeBudgets() {
       pauses -= 1

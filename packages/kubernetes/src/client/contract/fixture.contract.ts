@@ -13,7 +13,7 @@ export interface ContractSubject {
   /** Forgets the past, so that a watch from an old version finds it expired. Left out where it cannot be brought about. */
   compact?(): void | Promise<void>
   /** Holds the disruption controller until the returned function is called. Left out where none is at work. */
-  holdDisruptionController?(): () => void
+  holdDisruptionController?(): Promise<() => void>
 }
 
 /** The subject with what the stories on it share. */
