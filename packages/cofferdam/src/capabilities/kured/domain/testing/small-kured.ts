@@ -69,7 +69,7 @@ export function requestOf(
 
 /** A request that does not say since when it is in its phase. */
 export function undatedOf(...request: Parameters<typeof requestOf>): NodeDisruption {
-  const { status: { phaseSince, ...status } = {}, ...rest } = requestOf(...request)
+  const { status: { phaseSince: _, ...status } = {}, ...rest } = requestOf(...request)
   return { ...rest, status }
 }
 
