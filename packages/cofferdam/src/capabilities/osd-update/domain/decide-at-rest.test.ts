@@ -121,9 +121,23 @@ describe('what is written at rest', () => {
   it('that the pace is over when the last label is gone: otherwise it would begin in the middle when it is asked for again', () => {
     const pace = { key: '1||', pending: [2], open: [], rounds: 1 }
     const { pace: _, ...seen } = paced({ world: { needing: [], cluster: { mode: 'plan' }, record: { pace } } })
-    const free = seen.osds.map(({ pace: own, ...osd }) => ({ ...osd, needsUpdate: false }))
-    const decision = rest({ seen: { ...seen, isWalking: false, osds: free }, stored: stored({ pace }, 'OsdsUpToDate') })
-    expect(wordsOf(decision.steps)).toEqual(['write record', 'report decision'])
+    const free = seen.osds.map((osd) => {
+      const { pace: __, ...bare } = osd
+      return { ...bare, needsUpdate: false }
+    })
+    const given = { seen: { ...seen, isWalking: false, osds: free } }
+    const said = rest(given).steps.at(-1)
+    const reason = said?.do === 'report' && said.report === 'decision' ? said.decision.reason : ''
+    expect(wordsOf(rest({ ...given, stored: stored({ pace }, reason) }).steps)).toEqual([
+      'write record',
+      'report decision',
+    ])
+    expect(
+      wordsOf(
+        rest({ ...given, seen: { ...given.seen, record: storedOf(undefined, 1).record }, stored: stored({}, reason) })
+          .steps,
+      ),
+    ).toEqual(['report decision'])
   })
 
   it('an administrator who is to raise require_osd_release is waited for by asking again', () => {

@@ -206,6 +206,10 @@ const cases: Record<string, { given: Partial<GrowthSnapshot>; decision: Partial<
       errors: [{ place: 'b', why: 'osd.4 is reported by another place too' }],
     },
   },
+  'a Job that does not say what was asked goes with its place, for it would hold the disk for ever': {
+    given: { places: [], jobs: [{ ...job('a'), asked: undefined }] },
+    decision: { cleanJobs: ['rook-ceph-osd-prepare-a'] },
+  },
   'a place that is not wanted any more loses its Job, and its OSDs are not made': {
     given: { places: [], jobs: [job('a')], statuses: [parsed('a', { osds: [told(4)] })] },
     decision: { cleanJobs: ['rook-ceph-osd-prepare-a'] },

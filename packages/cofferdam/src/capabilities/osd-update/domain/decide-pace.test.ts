@@ -34,7 +34,10 @@ const inMode = (mode: 'plan' | 'contested', seen: OsdUpdateSnapshot): OsdUpdateS
   ...seen,
   cluster: { ...seen.cluster, mode },
 })
-const unpaced = ({ pace: _, isWalking: __, ...seen }: OsdUpdateSnapshot): OsdUpdateSnapshot => seen
+function unpaced(paced: OsdUpdateSnapshot): OsdUpdateSnapshot {
+  const { pace: _, isWalking: __, ...seen } = paced
+  return seen
+}
 
 const first: Record<
   string,

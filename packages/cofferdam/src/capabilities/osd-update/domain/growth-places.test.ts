@@ -165,6 +165,10 @@ describe('claims of device sets', () => {
     expect(places(set(3), { claims })).toEqual([held('set1-data-0x7k2p', 0), held('set1-data-3qqq', 3), missing(4)])
   })
 
+  it('that all lack are numbered from the first, each once', () => {
+    expect(places(set(3))).toEqual([missing(0), missing(1), missing(2)])
+  })
+
   it('that are more than wanted stay', () => {
     const claims = [claim('set1-data-0', 0), claim('set1-data-1', 1)]
     expect(places(set(1), { claims })).toEqual([held('set1-data-0', 0), held('set1-data-1', 1)])

@@ -52,6 +52,11 @@ const leaving: Record<string, { readonly given: Given; readonly open: readonly n
     open: [],
     pending: '0 1 2 3 4 5',
   },
+  'Rook does not react and the deadline has come this second: the round is closed': {
+    given: { pace: { open: [opened(0, 600), opened(1, 600)] } },
+    open: [],
+    pending: '0 1 2 3 4 5',
+  },
   'the deadline has passed while a pass runs: closing would be a lie, for it has read the labels': {
     given: { pace: { open: [opened(0, 601), opened(1, 601)] }, rook: passing },
     open: [0, 1],

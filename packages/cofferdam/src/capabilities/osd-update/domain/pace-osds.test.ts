@@ -81,6 +81,18 @@ describe('whether OSDs are to be opened', () => {
   })
 })
 
+it.each([
+  [{}, undefined],
+  [
+    { 'ceph.rook.io/do-not-reconcile': '' },
+    'the CephCluster has the label ceph.rook.io/do-not-reconcile, so Rook does not reconcile it',
+  ],
+  [{ do_not_reconcile: 'true' }, 'the CephCluster has the label do_not_reconcile, so Rook does not reconcile it'],
+])('a Rook that is kept from the whole cluster is not waited for in silence: %j', (labels, problem) => {
+  const labelled = { ...cluster(), metadata: { ...cluster().metadata, labels } }
+  expect(parseRookPass(labelled as never, overrides).problem).toBe(problem)
+})
+
 describe('what Rook makes OSDs of', () => {
   const operator = { state: 'running' as const, images: ['rook:2'] }
   it('another generation, another Rook and another request each make another key', () => {

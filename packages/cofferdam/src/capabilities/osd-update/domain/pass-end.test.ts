@@ -46,6 +46,11 @@ describe('the end of a pass', () => {
     ]).toEqual([300, ['ask osd-versions'], 300])
   })
 
+  it('asks no OSD for its version where updates are switched off', () => {
+    const world = { ...resting, cluster: { mode: 'off' as const }, record: { done: 3 } }
+    expect(wordsOf(end({ world }).steps)).not.toContain('ask osd-versions')
+  })
+
   it('where Ceph is to choose, it is asked before anything is held', () => {
     expect(wordsOf(end({ world: { settings: { strategy: 'ok-to-stop' } } }).steps)).toEqual(['ask batch'])
   })
