@@ -31,6 +31,10 @@ function main(): number {
     // Vitest listens once more for each run of a test, and Node.js warns of that.
     env: { ...process.env, NODE_NO_WARNINGS: '1' },
   })
+  if (status !== 0) {
+    console.error('mutants: a test failed without a change, or a process died of one: there is no score')
+    return 1
+  }
   const outcomes = readOutcomes()
   const { text, unexplained } = reportMutants(mutants, outcomes, readExplained())
   console.log(text)
@@ -38,7 +42,7 @@ function main(): number {
   console.log(
     `${minutes} minutes; ${atLoad} more act only when a file is loaded and were not tried; ${outcomes.skipped.size} tests not tried with all that they pass`,
   )
-  return unexplained > 0 || status !== 0 ? 1 : 0
+  return unexplained > 0 ? 1 : 0
 }
 
 function planMutants(asked: MutantArguments): { readonly mutants: PlannedMutant[]; readonly atLoad: number } {
