@@ -4,9 +4,6 @@ import { errorCatalogue } from '@cofferdam/kubernetes/errors.ts'
 import { explainDisruption } from '@cofferdam/product/capabilities/drain-lock/view/explain-disruption.ts'
 import type { HoldView } from '@cofferdam/product/capabilities/drain-lock/view/hold-view.ts'
 import type { SeenUpdate } from '@cofferdam/product/capabilities/osd-update/view/summarize-update.ts'
-import { createCommands } from '@cofferdam/product/cli/commands.ts'
-import { buildProgram } from '@cofferdam/product/cli/program.ts'
-import { createTerminal } from '@cofferdam/product/cli/terminal.ts'
 import { explainBudget } from '@cofferdam/product/explain/explain-budget.ts'
 import { explainCephCluster } from '@cofferdam/product/explain/explain-ceph-cluster.ts'
 import { explainNode } from '@cofferdam/product/explain/explain-node.ts'
@@ -31,6 +28,7 @@ import { createMetrics } from '@cofferdam/product/operator/metrics.ts'
 import type { NodeDisruption } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { reasons } from '@cofferdam/product/shared/reasons.ts'
 import { describe, expect, it } from 'vitest'
+import { wholeProgram } from './whole-program.ts'
 
 const root = resolve(import.meta.dirname, '..')
 
@@ -83,18 +81,7 @@ describe('the page of commands', () => {
   )
   const flagsOn = (section: string) =>
     [...(sections.get(section) ?? '').matchAll(/^\| `(-[^`]+)` \|/gm)].map((row) => row[1] as string).sort()
-  const silent = { write: () => undefined }
-  const program = buildProgram(
-    {
-      argv: [],
-      commands: createCommands({ pageDirectory: '', defaultClusterFile: '' }),
-      version: '0.0.0',
-      terminal: createTerminal({ stdout: silent, stderr: silent, environment: {} }),
-      signal: new AbortController().signal,
-      debug: false,
-    },
-    () => undefined,
-  )
+  const program = wholeProgram()
 
   const commands = program.commands.flatMap((command) =>
     command.commands.length === 0

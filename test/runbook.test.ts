@@ -1,12 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, normalize, resolve } from 'node:path'
-import { createCommands } from '@cofferdam/product/cli/commands.ts'
-import { buildProgram } from '@cofferdam/product/cli/program.ts'
-import { createTerminal } from '@cofferdam/product/cli/terminal.ts'
 import { createMetrics } from '@cofferdam/product/operator/metrics.ts'
 import { reasons } from '@cofferdam/product/shared/reasons.ts'
 import { describe, expect, it } from 'vitest'
 import { parseRunbook, runbookParts } from './runbook/parse-runbook.ts'
+import { wholeProgram } from './whole-program.ts'
 
 const root = resolve(import.meta.dirname, '..')
 const read = (path: string) => readFileSync(join(root, path), 'utf8')
@@ -97,18 +95,7 @@ function anchorsOf(page: string): Set<string> {
   )
 }
 
-const silent = { write: () => undefined }
-const program = buildProgram(
-  {
-    argv: [],
-    commands: createCommands({ pageDirectory: '', defaultClusterFile: '' }),
-    version: '0.0.0',
-    terminal: createTerminal({ stdout: silent, stderr: silent, environment: {} }),
-    signal: new AbortController().signal,
-    debug: false,
-  },
-  () => undefined,
-)
+const program = wholeProgram()
 
 function whyUnknown(code: string): string[] {
   if (!/^cofferdam [a-z]/.test(code)) return []
