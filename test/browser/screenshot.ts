@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import type { Page } from 'playwright-core'
 import { showIn, windows } from './browser.ts'
@@ -9,13 +9,14 @@ const kept = {
   '-phone': windows['a phone, light'],
 }
 
-/** Keeps pictures for the documents, where the run was asked to renew them. */
+/** Renews the pictures that the documents have, where the run was asked to. For another one, put an empty file there first. */
 export async function keepPictures(page: Page, name: string): Promise<void> {
   if (process.env['COFFERDAM_SCREENSHOTS'] !== 'renew') return
-  mkdirSync(folder, { recursive: true })
   for (const [suffix, window] of Object.entries(kept)) {
+    const path = resolve(folder, `${name}${suffix}.png`)
+    if (!existsSync(path)) continue
     await showIn(page, window)
     await page.evaluate('scrollTo(0, 0)')
-    await page.screenshot({ path: resolve(folder, `${name}${suffix}.png`), animations: 'disabled' })
+    await page.screenshot({ path, animations: 'disabled' })
   }
 }
