@@ -75,7 +75,7 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
   })
   opened = stage
   const { clock, processes } = stage
-  const { calmMs, settleMs, leaps } = story.ending
+  const { calmMs, leaps } = story.ending
   startMs = clock.now()
   const blame = openBlame(clock, tell)
   const excuses = openExcuses(clock, () => processes)
@@ -139,14 +139,14 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
   tell('everything is calm')
 
   if (wrong.length === 0) {
-    await step(settleMs)
+    await step(60_000)
     await processes.restart(slowLease)
-    await step(settleMs)
+    await step(60_000)
     quiet = (write) => {
       if (!forgetsLocks(stage, write) && !reportsWait(write, waits))
         blame.blame('L8', `nothing happens, and the operator writes: ${writeText(write)}`)
     }
-    await step(settleMs)
+    await step(60_000)
     stage.lifeClock.rest()
     for (let leap = 0; leap < leaps; leap += 1) {
       await clock.leap(dayMs / leaps - 10_000)

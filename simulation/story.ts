@@ -27,8 +27,6 @@ export interface Deed {
 export interface StoryEnding {
   /** How long those who work may go on with it. */
   readonly calmMs: number
-  /** How long a calm cluster is left alone before and after its operator is started again. */
-  readonly settleMs: number
   /** In how many leaps the quiet day passes. */
   readonly leaps: number
 }

@@ -19,7 +19,7 @@ const whole: Measure = {
   busyMs: 6 * 60_000,
   work: [1, 5],
   faults: [0, 7],
-  ending: { calmMs: 90_000, settleMs: 60_000, leaps: 12 },
+  ending: { calmMs: 90_000, leaps: 12 },
 }
 
 /** One or two people and one or two faults in a small cluster: most bugs need no more, and many of them can be played. */
@@ -28,7 +28,7 @@ const short: Measure = {
   busyMs: 75_000,
   work: [1, 3],
   faults: [0, 3],
-  ending: { calmMs: 30_000, settleMs: 20_000, leaps: 2 },
+  ending: { calmMs: 30_000, leaps: 2 },
 }
 
 /** One seed decides everything: the cluster, what people do with it, and what breaks. */
