@@ -1,6 +1,7 @@
 import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { deployments, nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import { isRetired } from '@cofferdam/product/capabilities/ceph-drain/domain/retire-budget.ts'
+import { cordonMarkOf } from '@cofferdam/product/shared/cordon-mark.ts'
 import { disruptionLedgers } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { observeNoout } from './observe-noout.ts'
@@ -13,6 +14,7 @@ export async function observeLeftovers(stage: Stage, handSet: ReadonlySet<string
   const { views, processes, kured, shape } = stage
   const open = [...views.of(nodeDisruptions).values()].filter(({ status }) => !over.includes(status?.phase ?? ''))
   const cordoned = [...views.of(nodes).values()].filter(({ spec }) => spec?.unschedulable === true)
+  const signed = [...views.of(nodes).values()].filter((node) => cordonMarkOf(node) !== '')
   const held = [...views.of(disruptionLedgers).values()].flatMap(({ status }) => status?.entries ?? [])
   const marked = [...views.of(podDisruptionBudgets).values()].filter(
     ({ metadata }) => metadata.annotations?.['cofferdam.io/held-by'] !== undefined,
@@ -25,6 +27,7 @@ export async function observeLeftovers(stage: Stage, handSet: ReadonlySet<string
     }),
     ...shape.nodes.filter((name) => kured?.isRebootRequired(name)).map((name) => `kured has still to reboot ${name}`),
     ...cordoned.map(({ metadata }) => `${metadata.name} is cordoned`),
+    ...signed.map((node) => `${node.metadata.name} says that ${cordonMarkOf(node)} cordoned it`),
     ...held.map(({ key, holder }) => `${key} is held by ${holder}`),
     ...marked.map(({ metadata }) => `the budget ${metadata.name} is marked as held`),
     ...(await observeCephLeftovers(stage, handSet)),

@@ -177,6 +177,9 @@ function perform(actor: Actor, state: ModelState, step: ModelStep): Performed {
     }
     case 'uncordon':
       return uncordon(actor, state)
+    case 'forget-cordon':
+      // Here a cordon is its mark, and goes with it.
+      return done(actor, state)
     case 'evict':
       return evictNext(actor, state, step)
     case 'finish': {

@@ -10,7 +10,7 @@ import { ledgerTasks, takeLedgerStep } from '../domain/ledger-step.ts'
 import type { ChangeLedger, EvictPods, PassStep, WriteRecord, WriteStep } from '../domain/steps.ts'
 import type { DisruptionReporter, DisruptionReports } from '../report/report.ts'
 import { lockBudget, unlockBudget } from './budgets.ts'
-import { cordonNode, uncordonNode } from './cordon.ts'
+import { cordonNode, uncordonNode, unmarkNode } from './cordon.ts'
 import type { PodEvictor } from './evict.ts'
 import { addFinalizer, dropFinalizer } from './finalizer.ts'
 import { buildStatus } from './record.ts'
@@ -92,6 +92,9 @@ export function disruptionPerformers(
         return (await cordonNode(api, step, signal)) ? 'done' : 'learned'
       case 'uncordon':
         await uncordonNode(api, step, signal)
+        return 'done'
+      case 'forget-cordon':
+        await unmarkNode(api, step, signal)
         return 'done'
       case 'ask-responders':
         return (await asker.ask(step, signal)) ? 'done' : 'learned'

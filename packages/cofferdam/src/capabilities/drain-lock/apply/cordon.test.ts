@@ -2,7 +2,8 @@ import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { openScenario, type Scenario } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { cordonNode, uncordonNode } from './cordon.ts'
+import { cordonMarkOf } from '../../../shared/cordon-mark.ts'
+import { cordonNode, uncordonNode, unmarkNode } from './cordon.ts'
 
 const signal = new AbortController().signal
 let scenario: Scenario
@@ -30,5 +31,20 @@ describe('the cordon of a request', () => {
     await uncordonNode(scenario.api, order(), signal)
     expect(await cordonNode(scenario.api, order(), signal)).toBe(false)
     expect(await isCordoned()).toBe(false)
+  })
+
+  it('is forgotten where somebody opened the node; a cordon that they set meanwhile stays, and is no longer taken for ours', async () => {
+    await cordonNode(scenario.api, order(), signal)
+    await scenario.api.patch(nodes, { name: 'a' }, { type: 'merge', body: { spec: { unschedulable: null } } })
+    await scenario.api.patch(nodes, { name: 'a' }, { type: 'merge', body: { spec: { unschedulable: true } } })
+    await unmarkNode(scenario.api, order(), signal)
+    expect(await isCordoned()).toBe(true)
+    expect(cordonMarkOf(await scenario.api.get(nodes, { name: 'a' }))).toBe('')
+  })
+
+  it('is not forgotten for another request', async () => {
+    await cordonNode(scenario.api, order(), signal)
+    await unmarkNode(scenario.api, { ...order(), requestId: 'R2' }, signal)
+    expect(cordonMarkOf(await scenario.api.get(nodes, { name: 'a' }))).toBe('R1')
   })
 })

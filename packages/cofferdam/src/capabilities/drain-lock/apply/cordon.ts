@@ -44,3 +44,9 @@ export async function uncordonNode(api: CordonApi, order: CordonOrder, signal: A
     signal,
   )
 }
+
+/** Takes the mark of this request off a node that somebody else has opened. A cordon that was set since is not ours, and stays. */
+export async function unmarkNode(api: CordonApi, order: CordonOrder, signal: AbortSignal): Promise<void> {
+  const { requestId } = order
+  await changeCordon(api, order, (node) => (cordonMarkOf(node) === requestId ? { mark: null } : undefined), signal)
+}

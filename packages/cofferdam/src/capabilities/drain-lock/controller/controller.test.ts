@@ -2,6 +2,7 @@ import { events, nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes
 import { budget } from '@cofferdam/simulator/world/testing/scenario.ts'
 import { describe, expect, it } from 'vitest'
 import { heldKeys } from '../../../ledger/store/testing/ledger-fixture.ts'
+import { cordonMarkOf } from '../../../shared/cordon-mark.ts'
 import { disruptionLedgers } from '../../../shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '../../../shared/kinds/node-disruption.ts'
 import { type DisruptionFixture, openDisruptionFixture } from '../testing/disruption-fixture.ts'
@@ -88,7 +89,7 @@ describe('a request to reboot a node', () => {
     await fixture.close()
   })
 
-  it('while the node has nothing to be evicted says at once that it may go, and gives it back when it is uncordoned', async () => {
+  it('while the node has nothing to be evicted says at once that it may go, and gives it back, with no mark left, when it is uncordoned', async () => {
     const fixture = await openDisruptionFixture()
     fixture.operate()
     await fixture.request('reboot-1', { nodeName: 'node-1' })
@@ -96,6 +97,7 @@ describe('a request to reboot a node', () => {
     await fixture.api.patch(nodes, { name: 'node-1' }, { type: 'merge', body: { spec: { unschedulable: null } } })
     await fixture.until('reboot-1', 'Completed', 10)
     expect(await heldKeys(fixture.api)).toEqual([])
+    expect(cordonMarkOf(await fixture.api.get(nodes, { name: 'node-1' }))).toBe('')
     await fixture.close()
   })
 

@@ -444,6 +444,27 @@ table('the node goes and comes back', {
     given: { record: drained, pods: [web0] },
     then: { reason: 'DisruptionCompleted', phase: 'Recovering', steps: ['record Recovering'] },
   },
+  'of a node that somebody opened the mark goes too: a cordon that they set later would be taken for ours, and lifted by an uninstall':
+    {
+      given: {
+        record: { ...recovering, cordonedBy: 'nodedisruption/reboot-a, lifted' },
+        node: { cordonedBy: 'R1' },
+        pods: [web0],
+      },
+      then: {
+        reason: 'DisruptionCompleted',
+        phase: 'Completed',
+        steps: ['forget-cordon', ...ended.giveUp, 'record Completed'],
+      },
+    },
+  'the mark of another request on an open node is theirs to take away': {
+    given: {
+      record: { ...recovering, cordonedBy: 'nodedisruption/reboot-a, lifted' },
+      node: { cordonedBy: 'R2' },
+      pods: [web0],
+    },
+    then: { reason: 'DisruptionCompleted', phase: 'Completed', steps: [...ended.giveUp, 'record Completed'] },
+  },
   'a removed node that reboots has not gone': {
     given: { request: { intent: 'Remove' }, record: { ...drained, skippedPods: [] }, node: rebooted, pods: [] },
     then: { reason: 'NodeMayGo', phase: 'Drained', steps: ['unlock shop/web'], blockedBy: [mayGo] },

@@ -31,6 +31,7 @@ export function decideEnding(view: DisruptionView, ending: Ending): DisruptionDe
   const over = record.phase === phase ? record : { ...withLiftedCordon(view), phase, epoch: undefined }
   const cordon = cordonToLift(view)
   const steps: DisruptionStep[] = cordon === 'ours' ? [{ step: 'uncordon' }] : []
+  if (isOpenWithMark(view)) steps.push({ step: 'forget-cordon' })
   steps.push(...unlockSteps(markedBudgets(view)))
   if (held !== undefined) steps.push({ step: 'release', epoch: held.epoch })
   if (ticket !== undefined) steps.push({ step: 'withdraw' })
@@ -54,4 +55,10 @@ function cordonToLift(view: DisruptionView): 'none' | 'ours' | LedgerEntry {
   if (isOver || node === undefined || !node.isCordoned || !isOwnCordon(view)) return 'none'
   const key = nodeKey(request.nodeName)
   return ledger.entries.find((entry) => entry.key === key && entry.requestId !== request.id) ?? 'ours'
+}
+
+/** Somebody else opened the node. Were the mark to stay, a cordon that they set later would be taken for ours. */
+function isOpenWithMark(view: DisruptionView): boolean {
+  const node = ownNode(view)
+  return node?.isCordoned === false && node.cordonedBy === view.request.id
 }

@@ -137,6 +137,7 @@ function passStep(seen: DisruptionSnapshot, step: DisruptionStep, words: RecordW
       return { do: 'write', what: 'unlock', budget: step.budget, requestId, epoch: highestEpoch(seen) }
     case 'cordon':
     case 'uncordon':
+    case 'forget-cordon':
       return {
         do: 'write',
         what: step.step,

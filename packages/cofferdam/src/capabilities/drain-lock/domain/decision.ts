@@ -33,6 +33,8 @@ export type DisruptionStep =
   | { readonly step: 'intend'; readonly epoch: number; readonly bootID: string }
   | { readonly step: 'cordon' }
   | { readonly step: 'uncordon' }
+  /** The cordon is gone, so its mark goes too. */
+  | { readonly step: 'forget-cordon' }
   | { readonly step: 'evict'; readonly pods: readonly PodReference[]; readonly epoch: number }
   /** Break the locks of others, as the break-glass annotation asks. */
   | { readonly step: 'break'; readonly keys: readonly string[]; readonly by: string; readonly reason: string }

@@ -100,6 +100,8 @@ export interface NodeFacts {
   readonly bootID: string
   readonly isReady: boolean
   readonly isCordoned: boolean
+  /** The uid of the request that cordoned it, as the node itself says. */
+  readonly cordonedBy?: string
   /** Of the very object that was read; undefined where it comes from a copy. */
   readonly resourceVersion?: string
   /** Whether autoscalers leave the node alone; undefined: nobody here keeps them from nodes. */

@@ -69,7 +69,7 @@ export interface UnlockBudget extends Step {
 
 export interface CordonNode extends Step {
   readonly do: 'write'
-  readonly what: 'cordon' | 'uncordon'
+  readonly what: 'cordon' | 'uncordon' | 'forget-cordon'
   readonly nodeName: string
   readonly nodeUid: string
   /** Decided on this version of the node; undefined: on none. */

@@ -85,10 +85,7 @@ function doesTolerate({ key = '', operator = 'Equal', value = '', effect }: Tole
 }
 
 /** What is kept of a node. */
-export interface HostNode extends NodeFacts {
-  /** The uid of the request that cordoned it, as the node itself says. */
-  readonly cordonedBy: string
-}
+export type HostNode = NodeFacts & Required<Pick<NodeFacts, 'cordonedBy'>>
 
 export function parseHostNode(node: Node): HostNode {
   const { name, uid = '', annotations = {} } = node.metadata

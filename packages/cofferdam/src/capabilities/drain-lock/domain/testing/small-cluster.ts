@@ -390,6 +390,8 @@ export class SmallCluster {
         request.node.isCordoned = step.step === 'cordon'
         request.node.version += 1
         return true
+      case 'forget-cordon':
+        return true
       case 'evict':
         for (const pod of step.pods) this.evict(pod, { requestId: id, epoch: step.epoch })
         return true
