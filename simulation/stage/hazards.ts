@@ -29,6 +29,8 @@ export interface Hazards {
   doublesUntilMs: number
   /** What watches say is lost until they break off, and everything is listed anew. */
   isDeaf: boolean
+  /** Lists and watches are answered by a server that has fallen behind: as of that version, until it has caught up. */
+  elder: { readonly resourceVersion: string; readonly untilMs: number } | undefined
   /** Ends each watch that is open. */
   readonly watches: Set<() => void>
 }
@@ -44,6 +46,7 @@ export function noHazards(): Hazards {
     lag: undefined,
     doublesUntilMs: 0,
     isDeaf: false,
+    elder: undefined,
     watches: new Set(),
   }
 }
