@@ -181,7 +181,15 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
   }
   const answers = createCommandAnswers(state, {
     moved: (osd, change) => groups.follow(osd, change),
-    poolChanged: (pool, change) => (change === 'made' ? groups.addPool(pool) : groups.followPool(pool)),
+    poolChanged(pool, change) {
+      if (change === 'made') groups.addPool(pool)
+      else if (change === 'floor') groups.followPool(pool)
+      else groups.followCrush(pool)
+    },
+    relocated(osd, location) {
+      growth.move(osd, location)
+      groups.followCrush()
+    },
     flagsChanged() {
       osdWatch.checkAll()
       groups.recovery.start()
