@@ -1,4 +1,5 @@
 import { cephFaults } from './ceph-faults.ts'
+import { crushFaults } from './crush-faults.ts'
 import type { FaultKind } from './deed-kind.ts'
 import { elderFaults } from './elder-faults.ts'
 import { nodeFaults } from './node-faults.ts'
@@ -19,7 +20,11 @@ export const firstFaultKinds: Readonly<Record<string, FaultKind>> = {
 }
 
 /** What seeds draw from beside that from `laterFaultsFrom` on, so that those before it keep their stories. */
-export const laterFaultKinds: Readonly<Record<string, FaultKind>> = { ...elderFaults, ...nodeFaults }
+export const laterFaultKinds: Readonly<Record<string, FaultKind>> = {
+  ...elderFaults,
+  ...nodeFaults,
+  ...crushFaults,
+}
 export const laterFaultsFrom = 10_000
 
 /** Everything that can go wrong, by its name, with its row in docs/reference/reliability.md. */

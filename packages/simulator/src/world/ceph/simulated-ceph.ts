@@ -70,6 +70,8 @@ export interface CephTruth {
 export interface GroupTruth {
   readonly id: string
   readonly pool: string
+  /** How many copies it is to have, or chunks. */
+  readonly size: number
   readonly minSize: number
   readonly isPeering: boolean
   /** OSDs that serve it by the last map, which is late where a machine fell silent. */
@@ -281,6 +283,7 @@ function truthOf(group: PlacementGroup, serving: ReadonlySet<number>): GroupTrut
   return {
     id,
     pool: pool.name,
+    size: pool.size,
     minSize: pool.minSize,
     isPeering,
     acting: realMembers(acting),
