@@ -8,6 +8,7 @@ import { processFaults } from './process-faults.ts'
 import { serverFaults } from './server-faults.ts'
 import { storageFaults } from './storage-faults.ts'
 import { tenantFaults } from './tenant-faults.ts'
+import { versionFaults } from './version-faults.ts'
 
 /** What every seed draws from. One kind more would deal other faults to all of them: new kinds belong below. */
 export const firstFaultKinds: Readonly<Record<string, FaultKind>> = {
@@ -24,6 +25,7 @@ export const laterFaultKinds: Readonly<Record<string, FaultKind>> = {
   ...elderFaults,
   ...nodeFaults,
   ...crushFaults,
+  ...versionFaults,
 }
 export const laterFaultsFrom = 10_000
 

@@ -1,5 +1,10 @@
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import type { CephCommand } from '@cofferdam/product/ceph/ceph-commands.ts'
+import { disruptionLedgers, ledgerName } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
+import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { afterEach, expect, it } from 'vitest'
+import { noteOfNext, stateOfNext } from '../stage/other-version.ts'
+import type { ClusterShape } from '../story.ts'
 import { type Deeds, openDeeds, smallShape } from './testing/open-deeds.ts'
 
 let deeds: Deeds
@@ -55,4 +60,100 @@ it.each(Object.entries(registrations))('%s', async (_, { seed, isSameBoot }) => 
   const bootID = before.get(metadata.name)?.status?.nodeInfo?.bootID
   expect(status?.nodeInfo?.bootID === bootID).toBe(isSameBoot)
   expect(stage.world.kubelet.isOn(metadata.name)).toBe(true)
+})
+
+const withOsds: ClusterShape = {
+  ...smallShape,
+  file: { ...smallShape.file, ceph: { pools: [{ name: 'replicapool', failureDomain: 'host', pgs: 8 }] } },
+  osds: [0, 1, 2],
+}
+
+interface CephFacts {
+  readonly rule: string | undefined
+  readonly size: number | undefined
+  readonly minSize: number | undefined
+  readonly hosts: readonly (string | undefined)[]
+}
+
+/** What of Ceph these deeds change. */
+async function cephFacts(): Promise<CephFacts> {
+  const ask = async <T>(command: CephCommand) =>
+    JSON.parse((await deeds.stage.ceph?.commands.run(command))?.out ?? 'null') as T
+  const [pool] = await ask<{ crush_rule: number; size: number; min_size: number }[]>({ prefix: 'osd pool ls detail' })
+  const rules = await ask<{ rule_id: number; steps: { type?: string }[] }[]>({ prefix: 'osd crush rule dump' })
+  const { nodes: items } = await ask<{ nodes: { name: string; children?: number[] }[] }>({ prefix: 'osd tree' })
+  return {
+    rule: rules.find(({ rule_id }) => rule_id === pool?.crush_rule)?.steps.find(({ type }) => type !== undefined)?.type,
+    size: pool?.size,
+    minSize: pool?.min_size,
+    hosts: withOsds.osds.map((osd) => items.find(({ children }) => children?.includes(osd))?.name),
+  }
+}
+
+const changes: Readonly<Record<string, keyof CephFacts>> = {
+  'a pool gets another CRUSH rule': 'rule',
+  'a pool gets another number of copies': 'size',
+  'an OSD is moved to another host of the CRUSH map': 'hosts',
+}
+
+it.each(Object.entries(changes))('%s: Ceph says so until everybody goes home', async (kind, fact) => {
+  deeds = await openDeeds(withOsds)
+  const before = await cephFacts()
+  await deeds.perform(kind)
+  expect((await cephFacts())[fact]).not.toEqual(before[fact])
+  await deeds.mend()
+  expect(await cephFacts()).toEqual(before)
+})
+
+async function askForReboot(nodeName: string): Promise<void> {
+  await deeds.stage.api.create(nodeDisruptions, {
+    apiVersion: 'cofferdam.io/v1alpha1',
+    kind: 'NodeDisruption',
+    metadata: { name: `reboot-${nodeName}` },
+    spec: { nodeName, intent: 'Reboot', honourSkipDrain: true },
+  })
+  await deeds.stage.clock.advance(4_000)
+}
+
+const holds = async () => (await deeds.stage.api.get(disruptionLedgers, { name: ledgerName })).status?.entries ?? []
+
+it('the next version notes more on holds and requests, and the version after the rollback keeps it', async () => {
+  deeds = await openDeeds()
+  const { stage } = deeds
+  await deeds.perform('a replica is of the next version, which notes more')
+  expect(stage.processes.running.map(({ hazards }) => hazards.version)).toContain('next')
+  for (const { hazards } of stage.processes.running) hazards.version = 'next'
+  await askForReboot('node-a')
+  const isNoted = async () => (await holds()).map((hold) => Object.hasOwn(hold, noteOfNext))
+  expect(new Set(await isNoted())).toEqual(new Set([true]))
+  await deeds.mend()
+  for (const { hazards } of stage.processes.running) hazards.version = undefined
+  const { writes } = deeds
+  const count = writes.length
+  await stage.clock.advance(30_000)
+  const isOfLedger = writes.slice(count).some(({ type }) => type.plural === disruptionLedgers.plural)
+  expect([isOfLedger, ...new Set(await isNoted())]).toEqual([true, true])
+})
+
+it('the version before leaves out of the ledger what it does not know', async () => {
+  deeds = await openDeeds()
+  const { stage } = deeds
+  await deeds.perform('a replica is of the version before, which notes less')
+  expect(stage.processes.running.map(({ hazards }) => hazards.version)).toContain('before')
+  for (const { hazards } of stage.processes.running) hazards.version = 'before'
+  await askForReboot('node-a')
+  const { status } = await stage.api.get(disruptionLedgers, { name: ledgerName })
+  expect(status?.entries?.length).toBeGreaterThan(0)
+  expect(status).not.toHaveProperty('held')
+})
+
+it('a hold in a state that nobody here knows stops every grant until it is known again', async () => {
+  deeds = await openDeeds()
+  await askForReboot('node-a')
+  await deeds.perform('the ledger has a state that only the next version knows')
+  expect((await holds()).map(({ state }) => state as string)).toContain(stateOfNext)
+  await askForReboot('node-b')
+  expect((await holds()).some(({ key }) => key === 'node/node-b')).toBe(false)
+  await deeds.mend()
+  expect((await holds()).map(({ state }) => state as string)).not.toContain(stateOfNext)
 })

@@ -5,6 +5,7 @@ import type { KubeApi, ListQuery, WatchEvent, WatchQuery } from '@cofferdam/kube
 import { elderOf, listBehind, watchBehind } from './elder-server.ts'
 import { hazardWatch } from './hazard-watch.ts'
 import { type HazardPorts, isHit, refusalOf, unreachable } from './hazards.ts'
+import { asWrittenBy } from './other-version.ts'
 
 /** The API as a process reaches it while these hazards are in force. */
 export function hazardApi(api: KubeApi, ports: HazardPorts): KubeApi {
@@ -43,11 +44,16 @@ export function hazardApi(api: KubeApi, ports: HazardPorts): KubeApi {
       }, ports),
     create: (...args) => write(args[0], () => api.create(...args)),
     createSubresource: (...args) => write(args[0], () => api.createSubresource(...args)),
-    update: (...args) => write(args[0], () => api.update(...args), true),
+    update: (type, object, options) =>
+      write(type as ResourceType, () => api.update(type, asWrittenBy(versionOf(ports), type, object), options), true),
     patch: (...args) => write(args[0], () => api.patch(...args), true),
     delete: (...args) => write(args[0], () => api.delete(...args)),
     deleteCollection: (...args) => write(args[0], () => api.deleteCollection(...args)),
   }
+}
+
+function versionOf({ hazards }: HazardPorts) {
+  return hazards.map(({ version }) => version).find((version) => version !== undefined)
 }
 
 /** Whether the process dies at this write, and where. From then on it is dead. */

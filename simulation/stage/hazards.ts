@@ -2,6 +2,7 @@ import { ApiError, type StatusReason } from '@cofferdam/kubernetes/api/api-error
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
+import type { OtherVersion } from './other-version.ts'
 
 /** Where a process dies at a write. */
 export type CrashPosition = 'before' | 'committed'
@@ -31,6 +32,8 @@ export interface Hazards {
   isDeaf: boolean
   /** Lists and watches are answered by a server that has fallen behind: as of that version, until it has caught up. */
   elder: { readonly resourceVersion: string; readonly untilMs: number } | undefined
+  /** It writes as another version would. */
+  version: OtherVersion | undefined
   /** Ends each watch that is open. */
   readonly watches: Set<() => void>
 }
@@ -47,6 +50,7 @@ export function noHazards(): Hazards {
     doublesUntilMs: 0,
     isDeaf: false,
     elder: undefined,
+    version: undefined,
     watches: new Set(),
   }
 }
