@@ -1,4 +1,6 @@
+import { openshiftMachineNamespace, openshiftMachines } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { fenceLabelPrefix } from '@cofferdam/product/capabilities/fencing/domain/fence-labels.ts'
 import type { CephCommand } from '@cofferdam/product/ceph/ceph-commands.ts'
 import { disruptionLedgers, ledgerName } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
@@ -67,6 +69,28 @@ const withOsds: ClusterShape = {
   file: { ...smallShape.file, ceph: { pools: [{ name: 'replicapool', failureDomain: 'host', pgs: 8 }] } },
   osds: [0, 1, 2],
 }
+
+it('a machine that is created again has another uid and no label of fencing, runs on, and gets its label back', async () => {
+  const machines = { api: 'openshift', volumes: 'follow', healthCheck: { style: 'machine', after: 300 } }
+  deeds = await openDeeds({ ...withOsds, file: { ...withOsds.file, machines }, hasMachines: true })
+  const { stage, writes } = deeds
+  const key = { namespace: openshiftMachineNamespace }
+  const labelled = async () =>
+    (await stage.api.list(openshiftMachines, key)).items.filter(({ metadata }) =>
+      Object.keys(metadata.labels ?? {}).some((label) => label.startsWith(fenceLabelPrefix)),
+    )
+  const before = await labelled()
+  expect(before).toHaveLength(3)
+  await deeds.perform('a machine is deleted past its finalizers and created again')
+  await stage.clock.advance(60_000)
+  const uids = new Set(before.map(({ metadata }) => metadata.uid))
+  const after = await labelled()
+  const others = after.filter(({ metadata }) => !uids.has(metadata.uid))
+  expect([after.length, others.length]).toEqual([3, 1])
+  const name = others[0]?.metadata.name ?? ''
+  expect(writes.some(({ verb, key: { name: written } }) => verb === 'patch' && written === name)).toBe(true)
+  expect((await stage.api.list(openshiftMachines, key)).items).toHaveLength(3)
+})
 
 interface CephFacts {
   readonly rule: string | undefined
