@@ -20,7 +20,10 @@ export const firstFaultKinds: Readonly<Record<string, FaultKind>> = {
   ...tenantFaults,
 }
 
-/** What seeds draw from beside that from `laterFaultsFrom` on, so that those before it keep their stories. */
+/**
+ * What seeds draw from beside that from `laterFaultsFrom` on, so that those before it keep their stories. Kinds that come after these need a limit of
+ * their own, for the same reason.
+ */
 export const laterFaultKinds: Readonly<Record<string, FaultKind>> = {
   ...elderFaults,
   ...nodeFaults,
