@@ -1,5 +1,5 @@
 import { type Random, seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
-import { faultKinds } from '../deeds/fault-kinds.ts'
+import { firstFaultKinds, laterFaultKinds, laterFaultsFrom } from '../deeds/fault-kinds.ts'
 import { workKinds } from '../deeds/work-kinds.ts'
 import { between, type ClusterShape, type Deed, oneOf, type Story, type StoryEnding } from '../story.ts'
 import { type ClusterMeasure, drawCluster } from './draw-cluster.ts'
@@ -11,6 +11,8 @@ interface Measure {
   readonly busyMs: number
   readonly work: readonly [number, number]
   readonly faults: readonly [number, number]
+  /** Of those that only later seeds have. */
+  readonly laterFaults: readonly [number, number]
   readonly ending: StoryEnding
 }
 
@@ -19,6 +21,7 @@ const whole: Measure = {
   busyMs: 6 * 60_000,
   work: [1, 5],
   faults: [0, 7],
+  laterFaults: [1, 4],
   ending: { calmMs: 90_000, leaps: 12 },
 }
 
@@ -28,13 +31,14 @@ const short: Measure = {
   busyMs: 75_000,
   work: [1, 3],
   faults: [0, 3],
+  laterFaults: [1, 3],
   ending: { calmMs: 30_000, leaps: 2 },
 }
 
 /** One seed decides everything: the cluster, what people do with it, and what breaks. */
 export function drawStory(seed: number, { isShort = false } = {}): Story {
   const random = seededRandom(seed).stream('story')
-  const { cluster, busyMs, work, faults, ending } = isShort ? short : whole
+  const { cluster, busyMs, work, faults, laterFaults, ending } = isShort ? short : whole
   const shape = drawCluster(random.stream('cluster'), cluster)
   const drawSome = (name: string, kinds: Kinds, first: number, [least, most]: readonly [number, number]) =>
     drawDeeds(random.stream(name), shape, kinds, { first, count: between(random, least, most), busyMs })
@@ -42,7 +46,10 @@ export function drawStory(seed: number, { isShort = false } = {}): Story {
     seed,
     shape,
     work: drawSome('work', workKinds, 0, work),
-    faults: drawSome('faults', faultKinds, 100, faults),
+    faults: [
+      ...drawSome('faults', firstFaultKinds, 100, faults),
+      ...(seed < laterFaultsFrom ? [] : drawSome('later faults', laterFaultKinds, 200, laterFaults)),
+    ],
     ending,
   }
 }

@@ -9,6 +9,7 @@ import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption
 import { clusterAdmin } from '@cofferdam/simulator/api-server/user-info.ts'
 import { afterEach, beforeEach, expect, it } from 'vitest'
 import { openStage, type Stage } from '../stage/open-stage.ts'
+import { applyNextDefinitions, noteOfNext } from '../stage/other-version.ts'
 import { type Write, witnessed } from '../stage/witness.ts'
 import type { ClusterShape } from '../story.ts'
 import { type Blame, openBlame } from './blame.ts'
@@ -250,4 +251,29 @@ it('a request that says its node may go without a hold on it is blamed', async (
   await stage.api.patch(nodeDisruptions, { name: 'early' }, { type: 'merge', body }, { subresource: 'status' })
   await seconds(1)
   expect(rules()).toEqual(['S6'])
+})
+
+it('an operator that drops what another version noted on a request is blamed', async () => {
+  await stage.processes.stop()
+  await applyNextDefinitions(stage.api)
+  await stage.api.create(nodeDisruptions, {
+    apiVersion: 'cofferdam.io/v1alpha1',
+    kind: 'NodeDisruption',
+    metadata: { name: 'noted' },
+    spec: { nodeName: 'node-a', intent: 'Reboot', honourSkipDrain: true },
+  })
+  const write = (status: object) =>
+    rival.patch(
+      nodeDisruptions,
+      { name: 'noted' },
+      { type: 'merge', body: { status: { ...status } } },
+      { subresource: 'status' },
+    )
+  await write({ phase: 'Waiting', [noteOfNext]: 'yes' })
+  await write({ phase: 'Locking' })
+  await seconds(1)
+  expect(rules()).toEqual([])
+  await write({ [noteOfNext]: null })
+  await seconds(1)
+  expect(rules()).toEqual(['S21'])
 })

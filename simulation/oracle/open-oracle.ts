@@ -6,6 +6,7 @@ import { watchApps } from './watch-apps.ts'
 import { watchData } from './watch-data.ts'
 import { watchFences } from './watch-fences.ts'
 import { watchLedger } from './watch-ledger.ts'
+import { watchNotes } from './watch-notes.ts'
 import { watchQuorum } from './watch-quorum.ts'
 import { watchStorageBudgets } from './watch-storage-budgets.ts'
 import { type WriteOracle, watchWrites } from './watch-writes.ts'
@@ -29,6 +30,7 @@ export function openOracle(stage: Stage, { blame, excuses, writer }: WholeOracle
   const data = watchData(stage, blame, excuses)
   const apps = watchApps(stage, blame, excuses)
   const ledger = watchLedger(stage, blame, excuses)
+  const notes = watchNotes(stage, blame)
   const budgets = watchStorageBudgets(stage, blame, excuses)
   const fences = watchFences(stage, blame, excuses)
   const quorum = watchQuorum(stage, blame, excuses)
@@ -44,6 +46,7 @@ export function openOracle(stage: Stage, { blame, excuses, writer }: WholeOracle
     },
     stop() {
       ledger.stop()
+      notes.stop()
       budgets.stop()
     },
   }

@@ -10,17 +10,8 @@ export function watchFences(
   { blame }: Blame,
   excuses: Excuses,
 ): { judge(write: Write): void } {
-  /** How many copies a group of each pool has had at most: fewer are not all of them. */
-  const copies = new Map<string, number>()
+  const missing = () => ceph?.controls.truth().groups.find(({ size, whole }) => whole.length < size)?.pool
 
-  function missing(): string | undefined {
-    for (const { pool, acting } of ceph?.controls.truth().groups ?? [])
-      copies.set(pool, Math.max(copies.get(pool) ?? 0, acting.length))
-    const group = ceph?.controls.truth().groups.find(({ pool, whole }) => whole.length < (copies.get(pool) ?? 0))
-    return group?.pool
-  }
-
-  missing()
   return {
     judge({ type, subresource, body }) {
       if (type.plural !== 'machinedisruptionbudgets' || subresource !== 'status') return

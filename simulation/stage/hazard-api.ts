@@ -1,9 +1,11 @@
 import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
-import type { KubeApi, WatchEvent } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { KubeApi, ListQuery, WatchEvent, WatchQuery } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { elderOf, listBehind, watchBehind } from './elder-server.ts'
 import { hazardWatch } from './hazard-watch.ts'
 import { type HazardPorts, isHit, refusalOf, unreachable } from './hazards.ts'
+import { asWrittenBy } from './other-version.ts'
 
 /** The API as a process reaches it while these hazards are in force. */
 export function hazardApi(api: KubeApi, ports: HazardPorts): KubeApi {
@@ -29,16 +31,29 @@ export function hazardApi(api: KubeApi, ports: HazardPorts): KubeApi {
   }
   return {
     get: (...args) => read(() => api.get(...args)),
-    list: (...args) => read(() => api.list(...args)),
-    watch: <T extends KubeObject>(...args: Parameters<KubeApi['watch']>) =>
-      hazardWatch(() => api.watch(...args) as AsyncIterable<WatchEvent<T>>, ports),
+    list: <T extends KubeObject>(type: ResourceType<T>, query?: ListQuery) =>
+      read(() => {
+        const elder = elderOf(ports)
+        return elder === undefined ? api.list(type, query) : listBehind(api, { type, query, elder })
+      }),
+    watch: <T extends KubeObject>(type: ResourceType<T>, query?: WatchQuery) =>
+      hazardWatch((): AsyncIterable<WatchEvent<T>> => {
+        const elder = elderOf(ports)
+        if (elder === undefined) return api.watch(type, query)
+        return watchBehind(api, { type, query, elder, clock: ports.clock })
+      }, ports),
     create: (...args) => write(args[0], () => api.create(...args)),
     createSubresource: (...args) => write(args[0], () => api.createSubresource(...args)),
-    update: (...args) => write(args[0], () => api.update(...args), true),
+    update: (type, object, options) =>
+      write(type as ResourceType, () => api.update(type, asWrittenBy(versionOf(ports), type, object), options), true),
     patch: (...args) => write(args[0], () => api.patch(...args), true),
     delete: (...args) => write(args[0], () => api.delete(...args)),
     deleteCollection: (...args) => write(args[0], () => api.deleteCollection(...args)),
   }
+}
+
+function versionOf({ hazards }: HazardPorts) {
+  return hazards.map(({ version }) => version).find((version) => version !== undefined)
 }
 
 /** Whether the process dies at this write, and where. From then on it is dead. */

@@ -2,6 +2,7 @@ import { ApiError, type StatusReason } from '@cofferdam/kubernetes/api/api-error
 import { CofferdamError } from '@cofferdam/kubernetes/errors.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
+import type { OtherVersion } from './other-version.ts'
 
 /** Where a process dies at a write. */
 export type CrashPosition = 'before' | 'committed'
@@ -29,6 +30,10 @@ export interface Hazards {
   doublesUntilMs: number
   /** What watches say is lost until they break off, and everything is listed anew. */
   isDeaf: boolean
+  /** Lists and watches are answered by a server that has fallen behind: as of that version, until it has caught up. */
+  elder: { readonly resourceVersion: string; readonly untilMs: number } | undefined
+  /** It writes as another version would. */
+  version: OtherVersion | undefined
   /** Ends each watch that is open. */
   readonly watches: Set<() => void>
 }
@@ -44,6 +49,8 @@ export function noHazards(): Hazards {
     lag: undefined,
     doublesUntilMs: 0,
     isDeaf: false,
+    elder: undefined,
+    version: undefined,
     watches: new Set(),
   }
 }

@@ -1,4 +1,4 @@
-import { readFileSync, writeFileSync } from 'node:fs'
+import { cpSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { namespaces } from '@cofferdam/kubernetes/api/resources.ts'
 import { valueName } from '@cofferdam/product/deploy/chart/chart-values.ts'
@@ -134,12 +134,36 @@ describe('the chart and the plain manifests are one installation', () => {
     expect(byName(await rendered('namespace.create=true', ...values))).toEqual(await plain(path))
   })
 
+  it('with ceph.conf.secret the operator asks the monitors itself: with the image that can, as the user of the keyring, which is read-only', async () => {
+    const manifests = await rendered(
+      'ceph.clusters={rook-ceph/rook-ceph}',
+      'ceph.conf.secret=ceph-access',
+      'ceph.conf.user=client.guard',
+    )
+    const { spec } = manifests.find(({ kind }) => kind === 'Deployment') as unknown as OperatorDeployment
+    const { containers, volumes } = spec.template.spec
+    expect(containers[0]).toMatchObject({
+      image: expect.stringMatching(/^cofferdam:.+-ceph$/),
+      args: expect.arrayContaining([
+        '--ceph-conf=/etc/cofferdam/ceph/ceph.conf',
+        '--ceph-keyring=/etc/cofferdam/ceph/keyring',
+        '--ceph-name=client.guard',
+      ]),
+      volumeMounts: [{ name: 'ceph', mountPath: '/etc/cofferdam/ceph', readOnly: true }],
+    })
+    expect(volumes).toEqual([{ name: 'ceph', secret: { secretName: 'ceph-access' } }])
+    const mayRunPrograms = manifests.filter((manifest) => JSON.stringify(manifest).includes('pods/exec'))
+    expect(mayRunPrograms).toEqual([])
+  })
+
   it('refuses what would leave storage without what it needs, with the value named', async () => {
     const refused = async (...values: readonly string[]) =>
       (await helm('template', ...release, '--kube-version', kubernetes, ...set(...values))).stderr
     expect(await refused('ceph.cluster={rook-ceph/rook-ceph}')).toMatch(/additional propert/i)
     expect(await refused('ceph.clusters={rook-ceph}')).toMatch(/ceph[./]clusters/)
     expect(await refused('ceph.ownOsds={a/b}')).toContain('a/b is not among ceph.clusters')
+    expect(await refused('ceph.conf.secret=ceph-access')).toContain('ceph.conf.secret is for one of ceph.clusters')
+    expect(await refused('ceph.clusters={a/b,c/d}', 'ceph.conf.secret=s')).toContain('there is another number of them')
     expect(await refused('guard.networkPolicy.enabled=true')).toContain('guard.networkPolicy.controlPlane')
     const elsewhere = await helm('template', 'cofferdam', chart, '--kube-version', kubernetes, '--namespace', 'default')
     expect(elsewhere.stderr).toContain('--namespace cofferdam-system')
@@ -154,7 +178,12 @@ const mayCreateBudgets = async (namespace: string) =>
 
 interface OperatorDeployment {
   readonly spec: {
-    readonly template: { readonly spec: { readonly containers: readonly { readonly args: string[] }[] } }
+    readonly template: {
+      readonly spec: {
+        readonly containers: readonly { readonly args: string[] }[]
+        readonly volumes?: readonly object[]
+      }
+    }
   }
 }
 
@@ -175,6 +204,21 @@ async function startOperatorOf({ spec }: OperatorDeployment) {
   return { daemon, isReady }
 }
 
+const fieldOfNext = 'pausedUntil'
+
+/** The chart of a version to come, whose requests have one field more. */
+function nextChart(): string {
+  const next = join(folder.path, 'next-chart')
+  cpSync(chart, next, { recursive: true })
+  const file = join(next, 'templates/crds.yaml')
+  const text = readFileSync(file, 'utf8')
+  const known = /^( +)phaseSince:$/m.exec(text)
+  if (known === null) throw new Error('the definition of requests has no phaseSince any more')
+  const [line, indent = ''] = known
+  writeFileSync(file, text.replace(line, `${indent}${fieldOfNext}:\n${indent}  type: string\n${line}`))
+  return next
+}
+
 describe('on a real API server', () => {
   beforeAll(async () => {
     for (const name of ['longhorn-system', 'medik8s-leases', 'rook-ceph', 'shop'])
@@ -185,6 +229,59 @@ describe('on a real API server', () => {
     await done(helm('install', ...release, '--create-namespace'))
     expect(await kubectl('get', 'crds', '-o', 'name')).toContain('nodedisruptions.cofferdam.io')
     expect(await mayCreateBudgets('rook-ceph')).toBe('no')
+  })
+
+  it('an upgrade in the middle of a drain, and its rollback, leave the request and the ledger as they are', async () => {
+    const middle = {
+      nodedisruption: { phase: 'Draining', epoch: 4, nodeUid: 'u-1' },
+      disruptionledger: {
+        nextEpoch: 5,
+        nextTicket: 2,
+        entries: [
+          {
+            key: 'node/node-a',
+            uid: 'u-1',
+            scope: '',
+            holder: 'operator-1 for nodedisruption/cluster',
+            requestId: 'r-1',
+            epoch: 4,
+            state: 'Acting',
+            since: '2026-01-01T00:00:00Z',
+            renewSequence: 7,
+          },
+        ],
+      },
+    }
+    const apiVersion = 'cofferdam.io/v1alpha1'
+    const metadata = { name: 'cluster' }
+    for (const object of [
+      { apiVersion, kind: 'NodeDisruption', metadata, spec: { nodeName: 'node-a' } },
+      { apiVersion, kind: 'DisruptionLedger', metadata },
+    ]) {
+      const file = join(folder.path, `${object.kind}.json`)
+      writeFileSync(file, JSON.stringify(object))
+      await kubectl('create', '-f', file)
+    }
+    for (const [kind, status] of Object.entries(middle)) {
+      const patch = ['--type=merge', '-p', JSON.stringify({ status })] as const
+      await kubectl('patch', kind, 'cluster', '--subresource=status', ...patch)
+    }
+    const onRecord = async () =>
+      JSON.parse(await kubectl('get', 'nodedisruption,disruptionledger', '-o', 'json')) as {
+        readonly items: readonly Manifest[]
+      }
+    const before = (await onRecord()).items
+    expect(before.map(({ kind }) => kind).sort()).toEqual(['DisruptionLedger', 'NodeDisruption'])
+
+    await done(helm('upgrade', 'cofferdam', nextChart(), '--namespace', operatorAccount.namespace))
+    const definition = ['get', 'crd', 'nodedisruptions.cofferdam.io', '-o', 'json'] as const
+    expect(await kubectl(...definition)).toContain(fieldOfNext)
+    expect((await onRecord()).items).toEqual(before)
+
+    await done(helm('rollback', 'cofferdam', '1', '--namespace', operatorAccount.namespace))
+    expect(await kubectl(...definition)).not.toContain(fieldOfNext)
+    expect((await onRecord()).items).toEqual(before)
+    await kubectl('delete', 'nodedisruption,disruptionledger', '--all')
   })
 
   it('an upgrade grants the named cluster alone, and leaves the guard the webhooks that the operator has registered', async () => {

@@ -1,5 +1,12 @@
+const nodePrefix = 'node/'
+
 export function nodeKey(name: string): string {
-  return `node/${name}`
+  return `${nodePrefix}${name}`
+}
+
+/** The node behind a ledger key; undefined for a key of something else. */
+export function nodeOf(key: string): string | undefined {
+  return key.startsWith(nodePrefix) ? key.slice(nodePrefix.length) : undefined
 }
 
 const budgetPrefix = 'pdb/'

@@ -1,7 +1,7 @@
 import type { Json } from '@cofferdam/kubernetes/api/json.ts'
 import { describe, expect, it } from 'vitest'
 import type { DisruptionLedger } from '../../shared/kinds/disruption-ledger.ts'
-import { breakLocks, emptyLedger, type GrantAnswer, grant, intend, type Ledger } from './ledger.ts'
+import { breakLocks, emptyLedger, type GrantAnswer, grant, intend, type Ledger, type LedgerEntry } from './ledger.ts'
 import { ledgerStatus, parseLedger } from './parse-ledger.ts'
 
 const now = '2026-01-01T00:00:00Z'
@@ -87,6 +87,39 @@ describe('a ledger written by an older or a foreign hand', () => {
         tickets: [{ requestId: 'R2', number: 1, holder: '', since: '', claims: [{ key: 'node/a', scope: '' }] }],
       },
     })
+  })
+})
+
+describe('what a later version noted in the ledger is not lost by a write of this one, or a rollback would leave holds half described:', () => {
+  const note = { urgency: 'high' }
+  const noted = (ledger: Ledger) => {
+    const status = ledgerStatus(ledger)
+    const each = <T extends object>(parts: readonly T[] = []) => parts.map((part) => ({ ...part, ...note }))
+    return stored({
+      ...status,
+      ...note,
+      entries: each(status.entries),
+      tickets: each(status.tickets),
+      broken: each(status.broken),
+    } as unknown as Json).status
+  }
+
+  it('a ledger with such notes is read as one without them', () => {
+    const status = noted(busy()) as unknown as Json
+    expect(parseLedger(stored(status))).toEqual({ known: true, value: busy() })
+  })
+
+  it('on the ledger and on each part that is still there', () => {
+    const before = noted(busy())
+    expect(ledgerStatus(busy(), before)).toEqual(before)
+  })
+
+  it('not on a part that came since, nor on a grant of another epoch', () => {
+    const [held, ...others] = busy().entries as [LedgerEntry, ...LedgerEntry[]]
+    const next = { ...busy(), nextEpoch: 9, entries: [{ ...held, epoch: 8 }, ...others], tickets: [] }
+    const [granted, kept] = ledgerStatus(next, noted(busy())).entries ?? []
+    expect(granted).toEqual({ ...held, epoch: 8 })
+    expect(kept).toMatchObject(note)
   })
 })
 

@@ -1,4 +1,5 @@
-import { type DisruptionLedger, disruptionLedgerStatus } from '../../shared/kinds/disruption-ledger.ts'
+import { fieldsOfOthers } from '../../shared/fields-of-others.ts'
+import { type DisruptionLedger, disruptionLedgerStatus, ledgerFields } from '../../shared/kinds/disruption-ledger.ts'
 import { known, type Observed, unknown } from '../../shared/observed.ts'
 import { doClaimsConflict } from './claim.ts'
 import { emptyLedger, type Ledger, type LedgerEntry } from './ledger.ts'
@@ -41,20 +42,49 @@ function parseStatus(status: LedgerStatus): Observed<Ledger> {
   return fault === undefined ? known(ledger) : unknown(`the ledger contradicts itself: ${fault}`)
 }
 
-/** What is stored of a ledger. Two numbers are there for people only. */
-export function ledgerStatus({ nextEpoch, nextTicket, entries, tickets, broken, appLocks }: Ledger): LedgerStatus {
+/**
+ * What is stored of a ledger. Two numbers are there for people only. What another version noted in `before` stays, on the whole and on each part
+ * that is still there.
+ */
+export function ledgerStatus(ledger: Ledger, before: LedgerStatus = noStatus): LedgerStatus {
+  const { nextEpoch, nextTicket, entries, tickets, broken, appLocks } = ledger
   return {
+    ...before,
     nextEpoch,
     nextTicket,
     held: entries.length,
     waiting: tickets.length,
-    entries: [...entries],
-    tickets: tickets.map(({ since, claims, ...ticket }) => {
-      return { ...ticket, ...(since === '' ? {} : { since }), claims: [...claims] }
+    entries: keepingNotes(entries, before.entries, { known: ledgerFields.entry, nameOf: nameOfEntry }),
+    tickets: keepingNotes(tickets.map(storedTicket), before.tickets, {
+      known: ledgerFields.ticket,
+      nameOf: ({ requestId }) => requestId,
     }),
-    broken: [...broken],
-    appLocks: [...appLocks],
+    broken: keepingNotes(broken, before.broken, {
+      known: ledgerFields.broken,
+      nameOf: ({ key, at, by }) => `${key} ${at} ${by}`,
+    }),
+    appLocks: keepingNotes(appLocks, before.appLocks, { known: ledgerFields.appLock, nameOf: ({ budget }) => budget }),
   }
+}
+
+const noStatus: LedgerStatus = { nextEpoch: 1, nextTicket: 1 }
+
+/** Under another epoch it is another grant. */
+function nameOfEntry({ key, requestId, epoch }: Pick<LedgerEntry, 'key' | 'requestId' | 'epoch'>): string {
+  return `${key} ${requestId} ${epoch}`
+}
+
+function storedTicket({ since, claims, ...ticket }: Ticket) {
+  return { ...ticket, ...(since === '' ? {} : { since }), claims: [...claims] }
+}
+
+function keepingNotes<T extends object>(
+  parts: readonly T[],
+  before: readonly T[] = [],
+  { known, nameOf }: { readonly known: readonly string[]; readonly nameOf: (part: T) => string },
+): T[] {
+  const notes = new Map(before.map((part) => [nameOf(part), fieldsOfOthers(part, known)]))
+  return parts.map((part) => ({ ...part, ...notes.get(nameOf(part)) }))
 }
 
 function entryOf({ bootID, place, ...entry }: NonNullable<LedgerStatus['entries']>[number]): LedgerEntry {

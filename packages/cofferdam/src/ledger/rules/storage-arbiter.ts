@@ -3,6 +3,7 @@ import { known, type Observed } from '../../shared/observed.ts'
 import type { Reason } from '../../shared/reasons.ts'
 import { sha256 } from '../../shared/sha256.ts'
 import { doClaimsConflict } from './claim.ts'
+import { nodeOf } from './keys.ts'
 import type { EntryState, Ledger, LedgerEntry } from './ledger.ts'
 import { isInLine, type Ticket } from './queue.ts'
 
@@ -14,6 +15,8 @@ export interface StorageArbiter {
   readonly others: readonly LedgerEntry[]
   /** Who waits for the key, and for nothing outside the ledger. */
   readonly tickets: readonly Ticket[]
+  /** Nodes that the others hold together with the key, by request. */
+  readonly heldNodes?: Readonly<Record<string, readonly string[]>>
 }
 
 type ClusterId = Pick<CephClusterView, 'namespace' | 'name' | 'uid'>
@@ -54,11 +57,17 @@ function ownPrefix({ uid }: Pick<ClusterId, 'uid'>): string {
 export function arbiterOf({ entries, tickets }: Ledger, cluster: ClusterId): StorageArbiter {
   const key = storageKey(cluster)
   const held = entries.filter((entry) => entry.key === key)
+  const others = held.filter(({ requestId }) => !isOwnRequest(cluster, requestId))
+  const nodesOf = (request: string) =>
+    entries.flatMap((entry) => (entry.requestId === request ? (nodeOf(entry.key) ?? []) : []))
   return {
     key,
     own: held.filter(({ requestId }) => isOwnRequest(cluster, requestId)),
-    others: held.filter(({ requestId }) => !isOwnRequest(cluster, requestId)),
+    others,
     tickets: tickets.filter((ticket) => isInLine(ticket) && ticket.claims.some((claim) => claim.key === key)),
+    ...(others.length > 0 && {
+      heldNodes: Object.fromEntries(others.map(({ requestId }) => [requestId, nodesOf(requestId)])),
+    }),
   }
 }
 

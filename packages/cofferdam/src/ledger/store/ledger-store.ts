@@ -112,7 +112,7 @@ export function createLedgerStore({ api, clock, highestEpoch = () => 0 }: Ledger
         { apiVersion: apiVersionOf(disruptionLedgers), kind: disruptionLedgers.kind, metadata: { name: ledgerName } },
         { signal },
       ))
-    const status = { ...present.status, ...ledgerStatus(ledger) }
+    const status = ledgerStatus(ledger, present.status)
     try {
       await api.update(disruptionLedgers, { ...present, status }, { subresource: 'status', signal })
     } catch (error) {

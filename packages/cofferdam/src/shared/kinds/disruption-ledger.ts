@@ -108,6 +108,14 @@ export const disruptionLedgerStatus = z.object({
     .meta({ 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['type'] }),
 })
 
+/** The fields of each part that are known here. */
+export const ledgerFields = {
+  entry: Object.keys(entry.shape),
+  ticket: Object.keys(ticket.shape),
+  broken: Object.keys(broken.shape),
+  appLock: Object.keys(appLock.shape),
+} as const
+
 /** The only arbiter of disruptions: one object, named `cluster`, changed by compare-and-swap. */
 export interface DisruptionLedger extends KubeObject {
   readonly status?: Readonly<z.infer<typeof disruptionLedgerStatus>>

@@ -1,4 +1,5 @@
 import type { Json } from '@cofferdam/kubernetes/api/json.ts'
+import { type CommandTable, errno, failed, parseOsd, said, texts } from './answer-parts.ts'
 import { crushDump, crushRules, osdTree } from './answers/crush.ts'
 import { mgrStat, osdFind, osdMetadata, osdVersion, quorumStatus, versions } from './answers/daemons.ts'
 import { health } from './answers/health.ts'
@@ -12,8 +13,9 @@ import { safeToDestroy } from './answers/safe-to-destroy.ts'
 import { osdStat, releaseOf, status } from './answers/status.ts'
 import type { CephAnswer, CephCommand } from './ceph-commands.ts'
 import type { CephState } from './ceph-state.ts'
+import { type CrushEffects, crushCommands } from './crush-commands.ts'
 import { type GroupTarget, groupFlags } from './osd-map.ts'
-import type { Pool } from './placement-group.ts'
+import { type PoolEffects, poolCommands } from './pool-commands.ts'
 
 export interface CommandAnswers {
   /** Only the active mgr can answer this; the mons would wait for one. */
@@ -22,21 +24,20 @@ export interface CommandAnswers {
 }
 
 /** What changes when a command was obeyed. */
-export interface CommandEffects {
+export interface CommandEffects extends PoolEffects, CrushEffects {
   moved(osd: number, change: 'in' | 'out'): void
-  /** A pool was made, or has another floor. */
-  poolChanged(pool: Pool, change: 'made' | 'floor'): void
   /** Flags may hold something back no longer. */
   flagsChanged(): void
 }
 
-const errno = { noEntry: 2, tryAgain: 11, exists: 17, invalid: 22 } as const
 const mgrCommands = new Set(['pg dump', 'pg stat', 'osd ok-to-stop', 'osd ok-to-upgrade', 'osd safe-to-destroy'])
 const changeableFlags = Object.keys(flagBits).filter((flag) => !/^(sortbitwise|recovery|purged|pglog|pause)/.test(flag))
 
 export function createCommandAnswers(state: CephState, effects: CommandEffects): CommandAnswers {
   const { map } = state
-  const table: Readonly<Record<string, (command: CephCommand) => CephAnswer>> = {
+  const table: CommandTable = {
+    ...poolCommands(state, effects),
+    ...crushCommands(state, effects),
     status: () => said(status(state)),
     health: ({ detail }) => said(health(state, { withDetail: texts(detail).includes('detail') })),
     'health detail': () => said(health(state, { withDetail: true })),
@@ -57,8 +58,6 @@ export function createCommandAnswers(state: CephState, effects: CommandEffects):
     'osd pool ls': ({ detail }) =>
       said(texts(detail).includes('detail') ? poolList(state) : state.pools.map(({ name }) => name)),
     'osd pool ls detail': () => said(poolList(state)),
-    'osd pool set': setPool,
-    'osd pool create': createPool,
     'pg dump': ({ dumpcontents, format }) => {
       const contents = texts(dumpcontents)
       const isListing = format === 'plain' && contents.includes('pgs')
@@ -179,43 +178,6 @@ export function createCommandAnswers(state: CephState, effects: CommandEffects):
     return map.tree.deviceClasses.includes(name) ? { kind: 'class', name } : undefined
   }
 
-  function setPool(command: CephCommand): CephAnswer {
-    const [[name = ''], [field = ''], [value = '']] = [command['pool'], command['var'], command['val']].map(texts) as [
-      string[],
-      string[],
-      string[],
-    ]
-    const pool = state.pools.find((one) => one.name === name)
-    if (pool === undefined) return failed(errno.noEntry, `unrecognized pool '${name}'`)
-    if (field !== 'min_size') return failed(errno.invalid, `Invalid command: ${field} cannot be set here`)
-    const least = pool.kind === 'replicated' ? 1 : pool.readable
-    const minSize = Number(value)
-    if (!Number.isInteger(minSize) || minSize < least || minSize > pool.size) {
-      return failed(errno.invalid, `pool min_size must be between ${least} and size, which is set to ${pool.size}`)
-    }
-    pool.minSize = minSize
-    map.bump()
-    effects.poolChanged(pool, 'floor')
-    return { code: 0, out: '', err: `set pool ${pool.id} min_size to ${minSize}` }
-  }
-
-  /** As the first pool is, but for its name and how many placement groups it has. */
-  function createPool(command: CephCommand): CephAnswer {
-    const [name = ''] = texts(command['pool'])
-    const [first] = state.pools
-    if (first === undefined || name === '')
-      return failed(errno.invalid, 'a pool needs a name, and one to be made after')
-    if (state.pools.some((one) => one.name === name)) return failed(errno.exists, `pool '${name}' already exists`)
-    const id = Math.max(...state.pools.map((one) => one.id)) + 1
-    // The floor that Ceph gives a pool by itself, not one that somebody gave the first.
-    const minSize = first.readable === 1 ? first.size - Math.floor(first.size / 2) : first.minSize
-    const pool: Pool = { ...first, id, name, minSize, pgCount: Number(command['pg_num'] ?? 8) }
-    state.pools.push(pool)
-    map.bump()
-    effects.poolChanged(pool, 'made')
-    return { code: 0, out: '', err: `pool '${name}' created` }
-  }
-
   function move(names: readonly string[], change: 'in' | 'out'): CephAnswer {
     const osds = parseOsds(names, [...map.osds.keys()])
     if (typeof osds === 'string') return failed(errno.invalid, osds)
@@ -237,28 +199,6 @@ export function createCommandAnswers(state: CephState, effects: CommandEffects):
       return found === undefined ? failed(errno.invalid, 'command not known') : found(command)
     },
   }
-}
-
-function said(body: Json): CephAnswer {
-  return { code: 0, out: JSON.stringify(body), err: '' }
-}
-
-function failed(code: number, err: string): CephAnswer {
-  return { code, out: '', err }
-}
-
-/** An argument that may be one text or several. */
-function texts(value: Json | undefined): string[] {
-  if (value === undefined || value === null) return []
-  return (Array.isArray(value) ? (value as readonly Json[]) : [value]).map((part) =>
-    typeof part === 'string' ? part : JSON.stringify(part),
-  )
-}
-
-/** `7` or `osd.7` */
-function parseOsd(text: string): number | undefined {
-  const digits = /^(?:osd\.)?(\d+)$/.exec(text)?.[1]
-  return digits === undefined ? undefined : Number(digits)
 }
 
 function parseOsds(names: readonly string[], all: readonly number[]): number[] | string {

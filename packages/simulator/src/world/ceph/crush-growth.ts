@@ -1,6 +1,6 @@
 import type { CephDescription, OsdDescription } from './ceph-description.ts'
 import { buildCrushTree, typeIdOf } from './crush-tree.ts'
-import { type CrushLocation, growCrush } from './grow-crush.ts'
+import { type CrushLocation, growCrush, withoutOsd } from './grow-crush.ts'
 import type { OsdMap } from './osd-map.ts'
 
 export interface NewCephOsd extends Omit<OsdDescription, 'id'> {
@@ -14,8 +14,10 @@ export interface NewCephOsd extends Omit<OsdDescription, 'id'> {
 
 export interface CrushGrowth {
   add(osd: NewCephOsd): number
-  /** Puts a new OSD where it belongs, once; true when the CRUSH map has changed. */
+  /** Puts a new OSD where it belongs, and one that was moved back to its host; true when the CRUSH map has changed. */
   locate(osd: number): boolean
+  /** As `osd crush move` does. It lasts until the OSD boots again, which tells the mons where it is. */
+  move(osd: number, location: CrushLocation): void
 }
 
 /** New OSDs report their place and size when they first boot; until then the CRUSH map does not know them. */
@@ -23,8 +25,13 @@ export function createCrushGrowth(
   map: OsdMap,
   { crush, pools }: Pick<CephDescription, 'crush' | 'pools'>,
 ): CrushGrowth {
+  /** Where an OSD belongs when it boots next. */
   const unplaced = new Map<number, { readonly osd: OsdDescription; readonly location: CrushLocation }>()
   let present = crush
+  const put = (osd: OsdDescription, location: CrushLocation) => {
+    present = growCrush(present, osd, location)
+    map.replaceTree(buildCrushTree(present, pools, map.tree))
+  }
   return {
     add({ node, location = {}, ...given }) {
       for (const type of Object.keys(location)) typeIdOf(type)
@@ -37,9 +44,19 @@ export function createCrushGrowth(
       const waiting = unplaced.get(id)
       if (waiting === undefined) return false
       unplaced.delete(id)
-      present = growCrush(present, waiting.osd, waiting.location)
-      map.replaceTree(buildCrushTree(present, pools, map.tree))
+      present = withoutOsd(present, id)
+      put(waiting.osd, waiting.location)
       return true
+    },
+    move(id, location) {
+      const item = map.tree.byId.get(id)
+      const host = item?.parent
+      if (item === undefined || host === undefined) return
+      const osd = { id, weight: item.weights.get('') ?? 1, ...(item.deviceClass && { deviceClass: item.deviceClass }) }
+      // Who is moved twice still comes home to the first place.
+      if (!unplaced.has(id)) unplaced.set(id, { osd, location: { [host.type]: host.name } })
+      present = withoutOsd(present, id)
+      put(osd, location)
     },
   }
 }

@@ -38,7 +38,9 @@ export interface CrushTree {
   readonly rules: readonly CrushRule[]
 }
 
-/** Buckets that an earlier tree has keep the numbers they have there, for straws are drawn by number. */
+/**
+ * Buckets that an earlier tree has keep the numbers they have there, for straws are drawn by number; rules that were made by command stay.
+ */
 export function buildCrushTree(
   description: CrushDescription,
   pools: readonly PoolDescription[],
@@ -94,7 +96,7 @@ export function buildCrushTree(
     byName: new Map(items.map((item) => [item.name, item])),
     osdIds: root.osds,
     deviceClasses: [...root.weights.keys()].filter((name) => name !== '').sort(),
-    rules: buildRules(pools),
+    rules: [...buildRules(pools), ...(earlier?.rules.slice(pools.length + 1) ?? [])],
   }
 }
 

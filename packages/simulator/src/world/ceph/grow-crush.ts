@@ -25,6 +25,16 @@ export function growCrush(root: CrushDescription, osd: OsdDescription, location:
   return addTo(root)
 }
 
+/** The same CRUSH map, with all its buckets, and without this OSD. */
+export function withoutOsd(bucket: CrushDescription, id: number): CrushDescription {
+  const { children, osds } = bucket
+  return {
+    ...bucket,
+    ...(children && { children: children.map((child) => withoutOsd(child, id)) }),
+    ...(osds && { osds: osds.filter((osd) => osd.id !== id) }),
+  }
+}
+
 function replaceBucket(
   bucket: CrushDescription,
   name: string,

@@ -2,10 +2,11 @@ import type { PoolDescription } from './ceph-description.ts'
 import type { CrushRule } from './crush-tree.ts'
 import { noOsd } from './no-osd.ts'
 
-export interface Pool extends Omit<PoolDescription, 'minSize'> {
+export interface Pool extends Omit<PoolDescription, 'size' | 'minSize'> {
   readonly id: number
+  size: number
   minSize: number
-  readonly rule: CrushRule
+  rule: CrushRule
   /** Shards that are enough to read: 1, or the data chunks. */
   readonly readable: number
 }

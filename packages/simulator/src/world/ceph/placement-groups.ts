@@ -103,6 +103,14 @@ export class PlacementGroups {
     this.#peer(this.#list.filter((group) => group.pool === pool))
   }
 
+  /** CRUSH wants groups elsewhere: those of one pool, or all where the tree itself has changed. */
+  followCrush(pool?: Pool): void {
+    const affected = this.#list.filter((group) => pool === undefined || group.pool === pool)
+    for (const group of affected) group.wanted = this.#place(group)
+    this.#peer(affected, { isPrimed: true })
+    this.recovery.start()
+  }
+
   #meetStray(group: PlacementGroup, osd: number, affected: PlacementGroup[]): void {
     if (group.state === 'active+clean') dropCopies(group, (holder) => holder === osd)
     else affected.push(group)

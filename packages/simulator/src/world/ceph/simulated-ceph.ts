@@ -70,6 +70,8 @@ export interface CephTruth {
 export interface GroupTruth {
   readonly id: string
   readonly pool: string
+  /** How many copies it is to have, or chunks. */
+  readonly size: number
   readonly minSize: number
   readonly isPeering: boolean
   /** OSDs that serve it by the last map, which is late where a machine fell silent. */
@@ -181,7 +183,15 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
   }
   const answers = createCommandAnswers(state, {
     moved: (osd, change) => groups.follow(osd, change),
-    poolChanged: (pool, change) => (change === 'made' ? groups.addPool(pool) : groups.followPool(pool)),
+    poolChanged(pool, change) {
+      if (change === 'made') groups.addPool(pool)
+      else if (change === 'floor') groups.followPool(pool)
+      else groups.followCrush(pool)
+    },
+    relocated(osd, location) {
+      growth.move(osd, location)
+      groups.followCrush()
+    },
     flagsChanged() {
       osdWatch.checkAll()
       groups.recovery.start()
@@ -273,6 +283,7 @@ function truthOf(group: PlacementGroup, serving: ReadonlySet<number>): GroupTrut
   return {
     id,
     pool: pool.name,
+    size: pool.size,
     minSize: pool.minSize,
     isPeering,
     acting: realMembers(acting),

@@ -45,6 +45,12 @@ export class Fleet {
     this.vacancies.push({ ...vacancy, successor: undefined })
   }
 
+  /** Its object is there again under the same name, before anybody took its place. */
+  isBack(machine: string): void {
+    const open = this.vacancies.findIndex((vacancy) => vacancy.machine === machine && vacancy.successor === undefined)
+    if (open >= 0) this.vacancies.splice(open, 1)
+  }
+
   /** The machine is taken away because its set shrinks. */
   abandon(machine: string): void {
     this.#unwanted.add(machine)

@@ -151,7 +151,10 @@ export function startMachineLife(ports: MachineLifePorts): MachineLife {
         offSince.delete(key)
         drainSince.delete(key)
         ports.onTurn()
-      } else queue.add(key)
+        return
+      }
+      if (before === undefined) fleet.isBack(key)
+      queue.add(key)
     }),
   )
   tools.onStop(

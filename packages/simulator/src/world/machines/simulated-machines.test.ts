@@ -1,3 +1,4 @@
+import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { describe, expect, it } from 'vitest'
 import { openMachines } from './testing/machines-fixture.ts'
@@ -41,6 +42,35 @@ describe('machines behind nodes', () => {
         { machine: 'openshift-machine-api/workers-3', node: 'node-3', by: 'openshift-machine-api/workers-7' },
       ])
       expect(fixture.failures).toEqual([])
+    } finally {
+      fixture.stop()
+    }
+  })
+
+  it('whose object is deleted past its finalizers and created again at once keep running, and nobody is made in their stead', async () => {
+    const fixture = await openMachines()
+    const { api, machines, seconds } = fixture
+    const { kinds } = machines
+    try {
+      const key = { namespace: kinds.namespace, name: 'workers-3' }
+      const { metadata, status, ...rest } = await fixture.machine('workers-3')
+      const { labels = {}, ownerReferences = [], finalizers = [] } = metadata
+      await Promise.all([
+        api.patch(kinds.machines, key, { type: 'merge', body: { metadata: { finalizers: null } } }),
+        api.delete(kinds.machines, key),
+        api.create(kinds.machines, { ...rest, metadata: { ...key, labels, ownerReferences, finalizers } }),
+        api.patch(
+          kinds.machines,
+          key,
+          { type: 'merge', body: { status: status as JsonObject } },
+          { subresource: 'status' },
+        ),
+      ])
+      await seconds(120)
+      expect((await fixture.machine('workers-3')).metadata.uid).not.toBe(metadata.uid)
+      expect(await fixture.machineLines()).toEqual([1, 2, 3, 4, 5, 6].map((n) => `workers-${n} Running node-${n}`))
+      expect(machines.controls.replaced()).toEqual([])
+      expect(fixture.world.kubelet.isOn('node-3')).toBe(true)
     } finally {
       fixture.stop()
     }

@@ -14,6 +14,7 @@ import { type Layout, layOut, type PlacedOsd } from './layout.ts'
 import { believedAgainInMs } from './lost-nodes.ts'
 import { decideNoout } from './noout.ts'
 import { asWanted, type WantedBudget } from './osd-budgets.ts'
+import { presentHolds } from './present-holds.ts'
 import type { CephDrainSnapshot, OsdBudget } from './snapshot.ts'
 import type { DrainState } from './state-map.ts'
 import { crossedDrains, decideTurn } from './storage-turn.ts'
@@ -44,7 +45,8 @@ export function decideCephDrain(snapshot: CephDrainSnapshot): CephDrainDecision 
 function decideWithCeph(snapshot: CephDrainSnapshot, layout: Layout, ceph: CephView): CephDrainDecision {
   const uncovered = uncoveredDomains(snapshot, layout)
   const isOpenAlready = (name: string) => snapshot.state.openDomains.includes(name) && uncovered.has(name)
-  const rule = openingRule(snapshot.arbiter, isOpenAlready)
+  const { arbiter, ledgerScope } = presentHolds(snapshot.arbiter, layout)
+  const rule = openingRule(arbiter, isOpenAlready)
   const choice = chooseDomains({
     layout,
     recorded: snapshot.state.openDomains,
@@ -61,7 +63,7 @@ function decideWithCeph(snapshot: CephDrainSnapshot, layout: Layout, ceph: CephV
   const inForce = { ...choice, released }
   const noout = decideNoout(snapshot, layout, choice)
   const budgets = wantedBudgets(layout, inForce, rule, snapshot.budgets)
-  const claim = wantedClaim(snapshot, layout, choice)
+  const claim = wantedClaim({ cluster: snapshot.cluster, arbiter, ledgerScope }, layout, choice)
   const state: DrainState = {
     ...noout.state,
     openDomains: choice.chosen,
@@ -84,7 +86,7 @@ function decideWithCeph(snapshot: CephDrainSnapshot, layout: Layout, ceph: CephV
     alarm: layout.domains.some(({ verdict }) => verdict.may === 'disputed'),
     isClean: ceph.pgs.health === 'unknown' ? unknown(ceph.pgs.why) : known(layout.isAtRest),
     ...(claim === undefined ? {} : { claim }),
-    turn: decideTurn(layout, inForce, snapshot.arbiter),
+    turn: decideTurn(layout, inForce, arbiter),
     recheckAfterSeconds: recheckAfterSeconds(),
   }
 

@@ -8,6 +8,7 @@ import {
 import type { StorageClaim } from '../../../ledger/rules/storage-claim.ts'
 import type { ChosenDomains } from './choose-domains.ts'
 import { type Layout, osdNames } from './layout.ts'
+import type { PresentHolds } from './present-holds.ts'
 import type { CephDrainSnapshot } from './snapshot.ts'
 
 /**
@@ -16,7 +17,7 @@ import type { CephDrainSnapshot } from './snapshot.ts'
  * the data.
  */
 export function wantedClaim(
-  { cluster, arbiter }: Pick<CephDrainSnapshot, 'cluster' | 'arbiter'>,
+  { cluster, arbiter, ledgerScope }: Pick<CephDrainSnapshot, 'cluster'> & PresentHolds,
   layout: Layout,
   { chosen }: Pick<ChosenDomains, 'chosen'>,
 ): StorageClaim | undefined {
@@ -26,8 +27,9 @@ export function wantedClaim(
   if (wanted.length === 0) return layout.isAtRest ? { wants: 'release' } : undefined
   const isFree = (scope: string) =>
     conflictingHolder(arbiter.value, scope) === undefined && earlierTicket(arbiter.value, scope) === undefined
-  const scope = [scopeOf(wanted), ...wanted].find(isFree)
-  if (scope === undefined) return undefined
+  const domain = [scopeOf(wanted), ...wanted].find(isFree)
+  if (domain === undefined) return undefined
+  const scope = ledgerScope(domain)
   return {
     wants: 'hold',
     requestId: ownRequestId(cluster, scope),

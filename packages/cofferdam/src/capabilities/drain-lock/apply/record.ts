@@ -2,8 +2,9 @@ import { parseDuration } from '@cofferdam/kubernetes/api/duration.ts'
 import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { parseBreakGlass } from '../../../ledger/rules/break-glass.ts'
 import { breakGlassAnnotation } from '../../../shared/break-glass-annotation.ts'
+import { fieldsOfOthers } from '../../../shared/fields-of-others.ts'
 import { harmlessData } from '../../../shared/harmless-text.ts'
-import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
+import { type NodeDisruption, nodeDisruptionStatus } from '../../../shared/kinds/node-disruption.ts'
 import { shortExplanation } from '../../../shared/record-limits.ts'
 import type { DisruptionPhase, DisruptionRecord, PodLoss, RequestView } from '../domain/snapshot.ts'
 import type { RecordWords } from '../domain/steps.ts'
@@ -86,7 +87,10 @@ function parseRecord(status: DisruptionStatus): DisruptionRecord {
   }
 }
 
-/** The status that says all of this. Equal to the one before when nothing differs. */
+const knownFields = Object.keys(nodeDisruptionStatus.shape)
+const ownConditions = ['Drained', 'Completed']
+
+/** The status that says all of this. Equal to the one before when nothing differs; what another version noted there stays. */
 export function buildStatus(
   object: NodeDisruption,
   record: DisruptionRecord,
@@ -101,6 +105,7 @@ export function buildStatus(
   const words = harmlessData(reported)
   const { blockedBy, warnings } = words
   return {
+    ...fieldsOfOthers(before, knownFields),
     observedGeneration: metadata.generation ?? 0,
     phase,
     phaseSince: before.phase === phase && before.phaseSince !== undefined ? before.phaseSince : now,
@@ -150,7 +155,8 @@ function buildConditions(
       observedGeneration: metadata.generation ?? 0,
     }
   }
-  return [condition('Drained', phase === 'Drained'), condition('Completed', phase === 'Completed')]
+  const ofOthers = before?.conditions?.filter(({ type }) => !ownConditions.includes(type)) ?? []
+  return [condition('Drained', phase === 'Drained'), condition('Completed', phase === 'Completed'), ...ofOthers]
 }
 
 /** The reason that was last written down, by whichever process. */

@@ -76,7 +76,7 @@ export function recordWrite(
   if (stored.problem !== undefined) return undefined
   const { secondsLeft: _, ...progress } = decision.progress
   const data = {
-    ...formatUpdateRecord(record),
+    ...formatUpdateRecord(record, configMap?.data),
     ...(starts.size === 0 ? {} : { [startsKey]: formatStarts(starts) }),
     [progressKey]: JSON.stringify(progress),
     ...planOf(stored, record, decision),

@@ -37,6 +37,15 @@ describe('the record of an update in its ConfigMap', () => {
     expect(parseUpdateRecord({ record: JSON.stringify(older) }, 3)).toEqual({ record: older })
   })
 
+  it('keeps what a later version noted about the same update, or a rollback in the middle would lose it', () => {
+    const before = text({ canary: 'osd.3' })
+    expect(parseUpdateRecord(before, 3)).toEqual({ record: full })
+    const fieldsOf = (data: Record<string, string>) => JSON.parse(data['record'] ?? '') as Record<string, unknown>
+    expect(fieldsOf(formatUpdateRecord({ ...full, done: 13 }, before))).toMatchObject({ canary: 'osd.3', done: 13 })
+    expect(fieldsOf(formatUpdateRecord({ ...full, generation: 4 }, before))).not.toHaveProperty('canary')
+    expect(formatUpdateRecord(full, { record: 'no JSON' })).toEqual(formatUpdateRecord(full))
+  })
+
   it('is fresh for the generation at hand where there is no ConfigMap yet', () => {
     expect(parseUpdateRecord(undefined, 4)).toEqual({ record: freshRecord(4) })
   })

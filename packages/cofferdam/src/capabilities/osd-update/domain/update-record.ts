@@ -1,4 +1,5 @@
 import { isJsonObject, type Json, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
+import { fieldsOfOthers } from '../../../shared/fields-of-others.ts'
 import { formatPace, isPace, parsePace } from './pace-state.ts'
 import type { DrainTurns, ReleaseCheck, UpdateRecord, UsedOverrides } from './snapshot.ts'
 
@@ -19,8 +20,10 @@ export function withFailure(record: UpdateRecord, failure: UpdateRecord['failed'
   return { ...record, failed: [...record.failed, failure] }
 }
 
-/** As data of a ConfigMap. The same record gives the same text. */
-export function formatUpdateRecord(record: UpdateRecord): Record<string, string> {
+type RecordData = Readonly<Record<string, string>>
+
+/** As data of a ConfigMap. The same record gives the same text; what another version noted `before` about this update stays. */
+export function formatUpdateRecord(record: UpdateRecord, before: RecordData = {}): Record<string, string> {
   const {
     generation,
     startedMs,
@@ -52,21 +55,28 @@ export function formatUpdateRecord(record: UpdateRecord): Record<string, string>
     pace: pace && formatPace(pace),
     done,
   }
-  return { [dataKey]: JSON.stringify(fields) }
+  return { [dataKey]: JSON.stringify({ ...fields, ...notesOfOthers(before, generation) }) }
+}
+
+function notesOfOthers({ [dataKey]: text = '' }: RecordData, generation: number): Readonly<Record<string, unknown>> {
+  try {
+    const fields: unknown = JSON.parse(text)
+    if (isJsonObject(fields) && fields['generation'] === generation) return fieldsOfOthers(fields, Object.keys(checks))
+  } catch {
+    // Nothing was written, or nothing that can be read.
+  }
+  return {}
 }
 
 export type ParsedUpdateRecord = { readonly record: UpdateRecord } | { readonly problem: string }
 
 /**
- * What `formatUpdateRecord` wrote; fields that a newer version added are passed over. Without a ConfigMap there is nothing to
+ * What `formatUpdateRecord` wrote; fields that a newer version added are passed over, and kept. Without a ConfigMap there is nothing to
  * remember yet.
  *
  * Fails closed: all of it or nothing. A record that is half understood could forget what froze the update.
  */
-export function parseUpdateRecord(
-  data: Readonly<Record<string, string>> | undefined,
-  generation: number,
-): ParsedUpdateRecord {
+export function parseUpdateRecord(data: RecordData | undefined, generation: number): ParsedUpdateRecord {
   if (data === undefined) return { record: freshRecord(generation) }
   const text = data[dataKey]
   if (text === undefined) return { problem: `it has no key ${dataKey}` }

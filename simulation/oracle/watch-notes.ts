@@ -1,0 +1,31 @@
+import { disruptionLedgers } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
+import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
+import type { Stage } from '../stage/open-stage.ts'
+import { noteOfNext } from '../stage/other-version.ts'
+import type { Blame } from './blame.ts'
+
+/** S21: what another version noted on a request, a hold or a ticket is there for as long as that is. */
+export function watchNotes({ views }: Pick<Stage, 'views'>, { blame }: Blame): { stop(): void } {
+  const noted = new Set<string>()
+
+  function see(name: string, record: object): void {
+    if (Object.hasOwn(record, noteOfNext)) noted.add(name)
+    else if (noted.delete(name)) blame('S21', `${name} lost what another version had noted there`)
+  }
+
+  const stops = [
+    views.of(disruptionLedgers).subscribe(({ after }) => {
+      const { entries = [], tickets = [] } = after?.status ?? {}
+      for (const entry of entries) see(`the hold ${entry.key} of ${entry.requestId} under ${entry.epoch}`, entry)
+      for (const ticket of tickets) see(`the ticket ${ticket.number} of ${ticket.requestId}`, ticket)
+    }),
+    views.of(nodeDisruptions).subscribe(({ after }) => {
+      if (after?.status !== undefined) see(`the request ${after.metadata.uid}`, after.status)
+    }),
+  ]
+  return {
+    stop() {
+      for (const stop of stops) stop()
+    },
+  }
+}
