@@ -22,7 +22,7 @@ export const goals: Goals = {
     'capabilities/ceph-drain/domain': 94.9,
     'capabilities/drain-detection/domain': 100,
     'capabilities/drain-lock/domain': 93.6,
-    'capabilities/fencing/domain': 95.7,
+    'capabilities/fencing/domain': 100,
     'capabilities/kured/domain': 100,
     'capabilities/longhorn-drain/domain': 94.9,
     'capabilities/machine-config/domain': 100,
