@@ -19,7 +19,7 @@ export interface Goals {
 export const goals: Goals = {
   rooms: {
     'capabilities/autoscalers/domain': 100,
-    'capabilities/ceph-drain/domain': 94.9,
+    'capabilities/ceph-drain/domain': 100,
     'capabilities/drain-detection/domain': 100,
     'capabilities/drain-lock/domain': 93.6,
     'capabilities/fencing/domain': 100,
