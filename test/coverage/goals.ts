@@ -21,7 +21,7 @@ export const goals: Goals = {
     'capabilities/autoscalers/domain': 100,
     'capabilities/ceph-drain/domain': 100,
     'capabilities/drain-detection/domain': 100,
-    'capabilities/drain-lock/domain': 93.6,
+    'capabilities/drain-lock/domain': 100,
     'capabilities/fencing/domain': 100,
     'capabilities/kured/domain': 100,
     'capabilities/longhorn-drain/domain': 94.9,
