@@ -24,7 +24,7 @@ export const goals: Goals = {
     'capabilities/drain-lock/domain': 100,
     'capabilities/fencing/domain': 100,
     'capabilities/kured/domain': 100,
-    'capabilities/longhorn-drain/domain': 94.9,
+    'capabilities/longhorn-drain/domain': 100,
     'capabilities/machine-config/domain': 100,
     'capabilities/machine-deletion/domain': 100,
     'capabilities/node-maintenance/domain': 100,
