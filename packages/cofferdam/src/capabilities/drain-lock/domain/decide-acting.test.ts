@@ -721,7 +721,7 @@ describe('what a drain says when something is missing', () => {
   })
 
   it('an intent without the boot that goes takes the present one: a reboot could not be told from none', () => {
-    const ledger = ledgerOf(...acting.entries.map(({ bootID: _, ...rest }) => rest))
+    const ledger = ledgerOf(entry('node/node-a', { state: 'Acting' }), entry('pdb/shop/web', { state: 'Acting' }))
     expect(decide({ ledger, record: { ...draining, bootIDBefore: '' } }).record.bootIDBefore).toBe('boot-1')
   })
 

@@ -285,7 +285,7 @@ describe('what a budget of ours rests on', () => {
   })
 
   it('a budget of ours whose selector was emptied is made right: it would hold nothing', () => {
-    const emptied = budgetsOf(lastCopy).map(({ spec, ...rest }) => ({ ...rest, spec: { minAvailable: 1 } }))
+    const emptied = budgetsOf(lastCopy).map((budget) => ({ ...budget, spec: { minAvailable: 1 } }))
     const plan = planHoldBudgets(
       {
         objects: { ...nothing, budgets: emptied as never },

@@ -418,7 +418,7 @@ it('a request that another client withdrew is shown as given up, also where the 
     notes: guided,
     volumes: pair,
   })
-  const bare = objects.nodes.map(({ spec: _, ...node }) => node) as typeof objects.nodes
+  const bare = objects.nodes.map((node) => ({ ...node, spec: undefined })) as unknown as typeof objects.nodes
   for (const nodes of [objects.nodes, bare]) {
     const { pending } = planLonghornHandOver(seen({}, { longhorn: known({ ...objects, nodes }) }))
     expect(pending.join()).toContain('node/n1 is not changed yet')
