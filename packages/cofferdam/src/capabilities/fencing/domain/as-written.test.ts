@@ -43,10 +43,11 @@ describe('a planned outage as it is in force', () => {
   const machineB = exampleMachine('b', { metadata: { name: 'm-b', labels: { node: 'b' } } })
   const awayB = exampleNode('b', { sickSinceMs: startMs - minute })
   const both = rebootsOf(exampleRequest('a'), exampleRequest('b'))
+  const capiCheck = { ...workersCheck, apiVersion: 'cluster.x-k8s.io/v1beta2' }
   const capi = (...machines: ReturnType<typeof exampleMachine>[]): Partial<FencingObjects> => ({
     openshiftMachines: undefined,
     clusterApiMachines: machines,
-    clusterApiHealthChecks: [{ ...workersCheck, apiVersion: 'cluster.x-k8s.io/v1beta2' }],
+    clusterApiHealthChecks: [capiCheck],
   })
   const cases: Record<string, [FencingObjects, boolean]> = {
     'protects nothing yet where the check that would delete its Machine is not paused': [
@@ -74,6 +75,10 @@ describe('a planned outage as it is in force', () => {
         ...settled({ ...planned, ...capi(exampleMachine('a')) }),
         nodes: [awayA[0] as never, awayB, exampleNode('c')],
         reboots: both,
+        clusterApiHealthChecks: ['openshift-machine-api', 'elsewhere'].map((namespace) => ({
+          ...capiCheck,
+          metadata: { namespace, name: 'workers' },
+        })),
         clusterApiMachines: [
           exampleMachine('b', { metadata: { name: 'm-a', namespace: 'elsewhere' } }),
           ...(settled({ ...planned, ...capi(exampleMachine('a')) }).clusterApiMachines ?? []),
