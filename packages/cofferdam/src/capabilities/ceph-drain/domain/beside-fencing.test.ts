@@ -40,3 +40,10 @@ describe('a drain beside fencing', () => {
     expect(mayGo.known ? (mayGo.value.allowed ? 'may go' : 'must stay') : `not known: ${mayGo.why}`).toBe(outcome)
   })
 })
+
+it('a node that may not go anyway keeps its own reason: fencing would be blamed for what data forbids', () => {
+  const forbidden = { ...facts, mayGo: known({ allowed: false, explanation: 'Too few copies.' }) }
+  const unheard = { ...facts, mayGo: unknown('Ceph is silent') }
+  const gate = { gate: known('fence under way' as const), isGranted: true }
+  expect([besideFencing(forbidden, gate), besideFencing(unheard, gate)]).toEqual([forbidden, unheard])
+})

@@ -78,6 +78,7 @@ describe('what is recorded of a poll', () => {
     'a negative count is unknown': JSON.stringify({ ...clean, pgs: { 'active+clean': -1 } }),
     'without noout it is unknown, not "not set"': JSON.stringify({ pgs: {} }),
     'noout on what is no bucket is unknown': JSON.stringify({ ...clean, noout: { ...clean.noout, buckets: [1] } }),
+    'a quorum that is a list is unknown': JSON.stringify({ ...clean, mons: ['a'] }),
     'a quorum of numbers is unknown': JSON.stringify({ ...clean, mons: { inQuorum: [0], out: [] } }),
     'a quorum without those that are out is unknown': JSON.stringify({ ...clean, mons: { inQuorum: ['a'] } }),
   }

@@ -37,7 +37,7 @@ function countStates({ count, states, stateNames }: PgTable): Record<string, num
   const names = stateNames.map((name) => name.replaceAll(/\+(?:scrubbing|deep)(?=\+|$)/g, ''))
   const counts = new Map<string, number>()
   for (let at = 0; at < count; at += 1) {
-    const name = names[states[at] as number] ?? 'unknown'
+    const name = names[states[at] as number] as string
     counts.set(name, (counts.get(name) ?? 0) + 1)
   }
   const sorted = [...counts].sort(([a, many], [b, more]) => more - many || (a < b ? -1 : 1))

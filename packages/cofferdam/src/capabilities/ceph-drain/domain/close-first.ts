@@ -18,5 +18,5 @@ export function closeFirst({ observed, budgets, hasNewLoss = false, heard }: Pas
   if (standing.every(({ maxUnavailable }) => maxUnavailable === 0)) return [read]
   const wanted = standing.map((budget) => ({ ...asWanted(budget), maxUnavailable: 0 }))
   const writes = planBudgetWrites(observed, budgets, { budgets: wanted }).filter(({ verb }) => verb === 'replace')
-  return writes.length === 0 ? [read] : [{ do: 'write', name: 'close-budgets', writes }, read]
+  return [{ do: 'write', name: 'close-budgets', writes }, read]
 }

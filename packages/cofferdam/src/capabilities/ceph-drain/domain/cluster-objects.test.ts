@@ -2,7 +2,7 @@ import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { PodSpec } from '@cofferdam/kubernetes/api/core.ts'
 import { describe, expect, it } from 'vitest'
 import { known, unknown } from '../../../shared/observed.ts'
-import { parseNode, parseServiceDaemon } from './cluster-objects.ts'
+import { parseDaemon, parseNode, parseServiceDaemon } from './cluster-objects.ts'
 
 it('a node is closed when it takes no pods, and not because it is unwell', () => {
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' } }
@@ -66,5 +66,47 @@ describe('a daemon of a service', () => {
   it('that cannot be told from its like, or is of another kind, is none', () => {
     expect(parseServiceDaemon(server({}, { ceph_daemon_id: '' }), [], { nodeOf })).toBeUndefined()
     expect(parseServiceDaemon(server({}, { app: 'rook-ceph-rgw' }), [], { nodeOf })).toBeUndefined()
+  })
+})
+
+describe('a mon or mgr', () => {
+  const nodeOf = (hostname: string) => (hostname === 'host-a' ? known({ name: 'node-a' }) : unknown('no such host'))
+  const mon = (labels: Record<string, string> | undefined, hostname = 'host-a'): Deployment => ({
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name: 'rook-ceph-mon-a', namespace: 'rook-ceph', ...(labels && { labels }) },
+    spec: {
+      selector: {},
+      template: { spec: { containers: [], nodeSelector: { 'kubernetes.io/hostname': hostname } } },
+    },
+  })
+  const named = { app: 'rook-ceph-mon', ceph_daemon_id: 'a' }
+
+  it('is where it is pinned, and nowhere where that host is not known: it would be held beside no OSD', () => {
+    const parsed = { type: 'mon', id: 'a', isPinned: true, isReady: false }
+    expect(parseDaemon(mon(named), [], { nodeOf })).toEqual({ ...parsed, nodeName: 'node-a' })
+    expect(parseDaemon(mon(named, 'host-x'), [], { nodeOf })).toEqual({ ...parsed, nodeName: undefined })
+  })
+
+  const none: Record<string, Record<string, string> | undefined> = {
+    'without labels is none': undefined,
+    'of another kind is none': { app: 'rook-ceph-rgw', ceph_daemon_id: 'a' },
+    'without a name is none: it could not be told from its like': { app: 'rook-ceph-mon' },
+    'with an empty name is none': { app: 'rook-ceph-mon', ceph_daemon_id: '' },
+  }
+  it.each(Object.entries(none))('%s', (_sentence, labels) => {
+    expect(parseDaemon(mon(labels), [], { nodeOf })).toBeUndefined()
+    if (labels === undefined) expect(parseServiceDaemon(mon(labels), [], { nodeOf })).toBeUndefined()
+  })
+})
+
+it('a node that is lost says why and since when: its OSDs count as down before their pods do', () => {
+  const conditions = [{ type: 'Ready', status: 'False' as const, lastTransitionTime: '1970-01-01T00:00:05Z' }]
+  const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'node-a' } }
+  expect(parseNode({ ...node, status: { conditions } }).lost).toEqual({ why: 'is NotReady', sinceMs: 5_000 })
+  const [{ lastTransitionTime: _, ...timeless }] = conditions as [(typeof conditions)[number]]
+  expect(parseNode({ ...node, status: { conditions: [timeless] } as never }).lost).toEqual({
+    why: 'is NotReady',
+    sinceMs: undefined,
   })
 })

@@ -1,7 +1,7 @@
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { describe, expect, it } from 'vitest'
 import { known } from '../../../shared/observed.ts'
-import type { BesideOsds } from './daemon-budgets.ts'
+import { type BesideOsds, parseExempt } from './daemon-budgets.ts'
 import { decideStaticBudgets } from './static-budgets.ts'
 
 const nowMs = 90_000
@@ -196,4 +196,10 @@ describe('the budget of mons beside OSDs', () => {
   it.each(Object.entries(rows))('%s', (_sentence, { given, then }) => {
     expect(inWords(decide(given))).toBe(then)
   })
+})
+
+it('a budget that leaves out none by name leaves out none: an edit by hand must not free a mon', () => {
+  const edited = present('0 without a')
+  const matchExpressions = [{ key: 'ceph_daemon_id', operator: 'NotIn' as const }]
+  expect(parseExempt({ ...edited, spec: { ...edited.spec, selector: { matchExpressions } } })).toEqual([])
 })

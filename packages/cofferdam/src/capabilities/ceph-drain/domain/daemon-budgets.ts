@@ -99,10 +99,13 @@ export function decideDaemonBudget(given: {
   }
 
   const away = new Set([...out, ...all.filter(({ isReady }) => !isReady).map(({ id }) => id)]).size
-  const leaving = running.filter((daemon) => !isHeld(daemon) && leavingNodes.has(daemon.nodeName ?? ''))
+  const leaving = running.flatMap((daemon) => {
+    const { id, nodeName } = daemon
+    return nodeName === undefined || isHeld(daemon) || !leavingNodes.has(nodeName) ? [] : [{ id, nodeName }]
+  })
   const headStarts = isAfterOsds ? headStartsOf(beside, turn, nodesOf(leaving.map(({ id }) => id))) : {}
   const isLater = ({ id, nodeName }: (typeof leaving)[number]) =>
-    nowMs - (headStarts[nodeName ?? ''] ?? Number.NEGATIVE_INFINITY) < headStartMs && !(isClosed && before.includes(id))
+    nowMs - (headStarts[nodeName] ?? Number.NEGATIVE_INFINITY) < headStartMs && !(isClosed && before.includes(id))
   const mayGo = leaving
     .filter((daemon) => !isLater(daemon))
     .map(({ id }) => id)
@@ -117,7 +120,7 @@ export function decideDaemonBudget(given: {
   const isRecent = recalled !== undefined && nowMs - recalled.withdrawnAtMs < settleMs
   const memory = withdrawn.length > 0 ? { withdrawn, withdrawnAtMs: nowMs } : isRecent ? recalled : undefined
   const rechecks = [
-    ...leaving.filter(isLater).map(({ nodeName }) => (headStarts[nodeName ?? ''] ?? nowMs) + headStartMs - nowMs),
+    ...leaving.filter(isLater).map(({ nodeName }) => (headStarts[nodeName] as number) + headStartMs - nowMs),
     ...(memory === undefined ? [] : [settleMs]),
     ...(isContested ? [shareMs] : []),
   ]

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { explainNo } from './answers.ts'
 import { decideCephDrain } from './decide.ts'
 import { inWords, no, ours, type Scenario, settle, tell } from './testing/fixture.ts'
 import { drained, inDrain, outcomeOf, twoEach } from './testing/outcome-table.ts'
+import { arbiterWith } from './testing/small-ledger.ts'
 
 describe('several zones at once', () => {
   const scenario: Scenario = {
@@ -136,4 +138,142 @@ it('what is wrong with single objects is named', () => {
         'is not managed by Cofferdam and has the name of a budget that Cofferdam needs; it is left alone, and nothing is released until it is gone',
     },
   ])
+})
+
+describe('why a zone must stay, in words', () => {
+  const doubt = { pg: '1.0', pool: 'vm', state: 'active+clean+inconsistent' }
+  const trouble = { pg: '1.1b', pool: 'vm', left: 1, floor: 2 }
+  const rows: Record<string, [Parameters<typeof explainNo>[0], string]> = {
+    'one placement group in doubt is named with its repair': [
+      { may: 'no', troubles: [], troubleCount: 0, doubts: [doubt], doubtCount: 1 },
+      'placement group 1.0 of pool vm is active+clean+inconsistent; to do: ceph pg repair 1.0 (what is damaged: rados list-inconsistent-obj 1.0)',
+    ],
+    'of several in doubt the others are counted: who repairs one would think it done': [
+      { may: 'no', troubles: [], troubleCount: 0, doubts: [doubt], doubtCount: 3 },
+      'placement group 1.0 of pool vm is active+clean+inconsistent and 2 more are in doubt; to do: ceph pg repair 1.0 (what is damaged: rados list-inconsistent-obj 1.0)',
+    ],
+    'one group with too few copies is named, and no others are spoken of': [
+      { may: 'no', troubles: [trouble], troubleCount: 1 },
+      'placement group 1.1b of pool vm would be left with 1 of the 2 it needs',
+    ],
+    'a group that would lose a site says which': [
+      { may: 'no', troubles: [{ ...trouble, lostSite: 'site-a' }], troubleCount: 2 },
+      'placement group 1.1b of pool vm would have no copy left in site-a, and must keep one on each site and 1 more',
+    ],
+    'groups that nobody names are counted': [
+      { may: 'no', troubles: [], troubleCount: 2 },
+      '2 placement groups would have too few copies',
+    ],
+  }
+  it.each(Object.entries(rows))('%s', (_sentence, [verdict, then]) => {
+    expect(explainNo(verdict)).toBe(then)
+  })
+})
+
+describe('where CRUSH and the labels do not tell a zone', () => {
+  const twoBuckets = {
+    domains: ['zone-1', 'zone.1'].map((domain, at) => ({ domain, osds: [at + 1], verdict: { may: 'yes' as const } })),
+  }
+  const rows: Record<string, [Scenario, string]> = {
+    'two buckets with one label are not told apart: draining one would take the other along': [
+      { zones: { 'zone-1': [1, 2] }, ceph: twoBuckets },
+      'zone-1 SafetyUnknown',
+    ],
+    'OSDs that CRUSH has not, and that do not run, may go: nothing is on them': [
+      { zones: { 'zone-1': [1] }, down: [1], data: 'clean', ceph: { domains: [] } },
+      'zone-1 SafeToDrain',
+    ],
+    'an empty label is none: OSDs of all zones would be one failure domain': [
+      { zones: { 'zone-1': [1] }, osd: { 1: { topology: { zone: '' } } }, ceph: { domains: [] } },
+      '',
+    ],
+  }
+  it.each(Object.entries(rows))('%s', (_sentence, [scenario, then]) => {
+    const { domains } = decideCephDrain(tell(scenario))
+    expect(domains.map(({ domain, reason }) => `${domain} ${reason}`).join()).toBe(then)
+  })
+})
+
+describe('a cluster without OSDs', () => {
+  const empty: Scenario = { zones: {}, budgets: [] }
+  const rows: Record<string, [Scenario, string]> = {
+    'that answers has nothing to protect, and gets no budget that would select OSDs to come': [empty, 'NoOsds'],
+    'that is silent for a moment gets none either': [{ ...empty, silentMs: 1_000 }, 'CephAnswerAwaited'],
+    'that is silent for long gets none either': [{ ...empty, silentMs: 600_000 }, 'CephSilent'],
+  }
+  it.each(Object.entries(rows))('%s', (_sentence, [scenario, reason]) => {
+    const decision = decideCephDrain(tell(scenario))
+    expect([decision.reason, decision.budgets]).toEqual([reason, []])
+  })
+})
+
+it('budgets of others are named in order, whichever was listed first: each order would be an event', () => {
+  const theirs = ours('zone-2', 'zone-3').map((budget) => ({ ...budget, isOurs: false }))
+  const named = (budgets: typeof theirs) =>
+    decideCephDrain(tell({ down: [1], cordoned: ['node-1'], budgets })).problems.map(({ object }) => object)
+  expect(named(theirs)).toEqual([
+    'poddisruptionbudget/rook-ceph-osd-zone-zone-2',
+    'poddisruptionbudget/rook-ceph-osd-zone-zone-3',
+  ])
+  expect(named(theirs.toReversed())).toEqual(named(theirs))
+})
+
+it('of more OSDs than fit into a sentence the first are named', () => {
+  const many = Array.from({ length: 14 }, (_, id) => id)
+  const { explanation } = decideCephDrain(
+    tell({ zones: { 'zone-1': many, 'zone-2': [20], 'zone-3': [21] }, down: many, cordoned: ['node-1'] }),
+  )
+  expect(explanation).toContain('osd.10, osd.11 and 2 more down')
+})
+
+it('whoever holds all of the storage is named before anything about data: else each OSD that moves is an event', () => {
+  const arbiter = arbiterWith('osd-update has ')
+  expect(decideCephDrain(tell({ arbiter, data: 'unclean' })).reason).toBe('StorageKeyHeld')
+})
+
+it('a zone whose OSDs are down while somebody holds another one is held, and says by whom', () => {
+  const { decision } = settle(
+    tell({
+      zones: twoEach,
+      down: [1],
+      cordoned: ['node-1'],
+      state: inDrain,
+      budgets: ours('default'),
+      arbiter: arbiterWith('reboot-b has zone-2'),
+    }),
+  )
+  expect([decision.reason, decision.state.openDomains]).toEqual(['StorageKeyHeld', ['zone-1']])
+  expect(decision.explanation).toMatch(/^zone zone-1 \(osd.1 down.*\) is held: .*reboot-b/)
+})
+
+describe('what ceph-drain asks the ledger for', () => {
+  const many = Array.from({ length: 14 }, (_, id) => id + 1)
+  const rows: Record<string, [Scenario, string]> = {
+    'names the OSDs that are down and the node that is drained': [
+      { down: [1], cordoned: ['node-1'] },
+      'osd.1 down, node-1 being drained',
+    ],
+    'names ten OSDs at most: the ledger takes no longer text, and then nothing would be held': [
+      { zones: { 'zone-1': many, 'zone-2': [20], 'zone-3': [21] }, down: many },
+      'osd.1, osd.2, osd.3, osd.4, osd.5, osd.6, osd.7, osd.8, osd.9, osd.10 and 4 more down',
+    ],
+    'says that a zone recovers whose OSDs are back': [
+      { data: 'unclean', state: inDrain, budgets: ours('zone-2', 'zone-3') },
+      'zone zone-1 recovers',
+    ],
+  }
+  it.each(Object.entries(rows))('%s', (_sentence, [scenario, then]) => {
+    const { claim } = decideCephDrain(tell({ arbiter: arbiterWith(), ...scenario }))
+    expect(claim?.wants === 'hold' && claim.holder).toBe(`ceph-drain of rook-ceph/my-cluster: ${then}`)
+  })
+
+  it('is nothing where somebody else holds another zone: what failed has failed', () => {
+    const arbiter = arbiterWith('reboot-b has zone-2')
+    expect(decideCephDrain(tell({ arbiter, down: [1] })).claim).toBeUndefined()
+  })
+
+  it('is nothing for an OSD that is in no zone: no domain of its own could be held', () => {
+    const given = { down: [1], cephDown: [], osd: { 1: { topology: {} } }, ceph: { domains: [] } }
+    expect(decideCephDrain(tell({ arbiter: arbiterWith(), ...given })).claim).toBeUndefined()
+  })
 })

@@ -24,6 +24,11 @@ describe('noout ends', () => {
     expect(decision.recheckAfterSeconds).toBe(1)
   })
 
+  it('after its full time where its beginning cannot be read: it would end at once, and data would move', () => {
+    const state = { ...drain.state, nooutSince: { 'zone-1': 'noon' } }
+    expect(decideCephDrain(tell({ ...drain, state })).noout).toEqual({ set: [], unset: [] })
+  })
+
   it('stays while the node is uncordoned and its OSDs are not back', () => {
     const decision = decideCephDrain(tell({ ...drain, cordoned: [], nowMs: nowMs - 60_000 }))
     expect(decision.noout).toEqual({ set: [], unset: [] })

@@ -2,6 +2,7 @@ import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { describe, expect, it } from 'vitest'
 import { exampleMap } from '../../../safety/testing/example-map.ts'
 import { known, unknown } from '../../../shared/observed.ts'
+import { withoutMark } from './budget-mark.ts'
 import { decidePass } from './decide-pass.ts'
 import { buildOsdBudget } from './osd-budgets.ts'
 import { type Heard, type HeardRefusal, heardNothing, type PassMemory, type PassSnapshot } from './pass-snapshot.ts'
@@ -125,6 +126,47 @@ describe('a failure domain that is to be opened', () => {
   })
 })
 
+describe('a Ceph that is out of reach', () => {
+  it('is asked nothing before a zone is opened: the answer would be waited for, and nothing be closed meanwhile', () => {
+    const map = exampleMap({ hosts: draining.zones, pgs: [{ pg: '1.0', acting: [4, 2, 3] }] })
+    const given = { ...draining, budgets: ours('zone-1', 'zone-2', 'zone-3') }
+    expect(stepsOf({ ...given, pass: { map, isReachable: false } })).not.toContain('hear-ceph')
+  })
+
+  it('is not tried, and one whose map shows no question is not either', () => {
+    const due = { probe: { isDue: true, problem: undefined } }
+    const empty = exampleMap({ hosts, pgs: [] })
+    expect(stepsOf({ ...calm, memory: due, pass: { isReachable: false } })).not.toContain('try-ceph')
+    expect(stepsOf({ ...calm, memory: due, pass: { map: empty } })).not.toContain('try-ceph')
+  })
+})
+
+describe('a budget of Rook that is as it should be', () => {
+  it('is given our mark when it is taken over: it would not be released with the others', () => {
+    const observed = tell(calm)
+    const unmarked = observed.budgets.map((budget) => withoutMark(buildOsdBudget(observed.cluster, budget)))
+    const { steps } = decide({ ...calm, pass: { budgets: unmarked } })
+    expect(steps.find(({ name }) => name === 'budgets')).toMatchObject({
+      writes: [{ verb: 'replace', budget: { metadata: { labels: { 'app.kubernetes.io/managed-by': 'cofferdam' } } } }],
+    })
+  })
+
+  it('and one that was edited by hand keep no pass from its end while the record is refused: OSDs would go unheld', () => {
+    const observed = tell(calm)
+    const [rooks] = observed.budgets.map((budget) => withoutMark(buildOsdBudget(observed.cluster, budget)))
+    if (rooks === undefined) throw new Error('there should be a budget')
+    const name = 'rook-ceph-osd-zone-x'
+    const edited = { ...rooks, metadata: { ...rooks.metadata, name }, spec: { ...rooks.spec, selector: {} } }
+    const other = { name, maxUnavailable: 1, selector: { covers: 'other' }, isOurs: true } as const
+    const refused = { why: 'busy', isPassing: true, isForbidden: false, forMs: 0 }
+    const { steps } = decide({
+      pass: { observed: { ...observed, budgets: [other] }, budgets: [edited] },
+      heard: { record: { refused }, performed: ['record'] },
+    })
+    expect(steps.map(({ name: step }) => step)).toEqual(['budgets'])
+  })
+})
+
 describe('a record that is refused', () => {
   const refusal: HeardRefusal = { why: 'forbidden', isPassing: false, isForbidden: true, forMs: 30_000 }
   const refused = (given: Partial<HeardRefusal> = {}): Partial<Heard> => ({
@@ -136,6 +178,19 @@ describe('a record that is refused', () => {
     const { steps, recheckAfterSeconds, decision } = decide({ ...calm, heard: refused() })
     expect(steps.map(({ name }) => name)).toEqual(['budgets', 'note', ...closing])
     expect([decision.reason, recheckAfterSeconds]).toEqual(['RecordRefused', 15])
+  })
+
+  it('has flags of ours taken back first, and says what came of them before it ends', () => {
+    const given: Given = {
+      state: { ownNoout: ['zone-1'] },
+      ceph: { nooutBuckets: ['zone-1'] },
+      ...calm,
+      pass: { turnBefore: { turn: undefined, looseNodes: undefined } },
+    }
+    expect(stepsOf({ ...given, heard: refused() })).toEqual(['budgets', 'flags'])
+    const flags = { set: [], unset: ['zone-1'], gone: [], failed: [] }
+    const heard = { ...refused(), flags, performed: ['record', 'budgets', 'flags'] }
+    expect(stepsOf({ ...given, heard })).toEqual(['note', 'leave-turn', ...closing])
   })
 
   it('ends the pass where it may be taken in a moment, after what protects data', () => {

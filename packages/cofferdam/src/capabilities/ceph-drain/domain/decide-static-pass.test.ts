@@ -99,3 +99,28 @@ describe('a pass over the budgets of daemons', () => {
     })
   })
 })
+
+it('few mons beside OSDs are decided again when their time comes, though no quorum is asked for', () => {
+  const beside = {
+    daemons: ['a', 'b'].map((id) => ({
+      type: 'mgr' as const,
+      id,
+      nodeName: `node-${id}`,
+      isPinned: false,
+      isReady: true,
+    })),
+    turn: { domains: [], heldNodes: { 'node-b': 'osd.1' }, openNodes: [] },
+    leavingNodes: new Set(['node-a']),
+    nowMs,
+    memory: {},
+    headStarts: {},
+  }
+  const present = {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { name: 'rook-ceph-mgr-pdb', namespace: 'rook-ceph' },
+    spec: { maxUnavailable: 1, selector: { matchLabels: { app: 'rook-ceph-mgr' } } },
+  }
+  const { recheckAfterSeconds } = decide({}, { monCount: 1, beside, existing: [present] } as never)
+  expect(recheckAfterSeconds).toBe(3)
+})

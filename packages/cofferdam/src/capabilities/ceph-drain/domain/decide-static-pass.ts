@@ -81,9 +81,12 @@ function recheckAfterSeconds(
 
 /** Undefined while one of the budgets leaves it as it was. */
 function looseNodes(daemonBudgets: StaticBudgetDecision['daemonBudgets']): readonly string[] | undefined {
-  const loose = Object.values(daemonBudgets).map((budget) => budget.loose)
-  if (loose.includes(undefined)) return undefined
-  return [...new Set(loose.flatMap((nodes) => nodes ?? []))].sort()
+  const found = new Set<string>()
+  for (const { loose } of Object.values(daemonBudgets)) {
+    if (loose === undefined) return undefined
+    for (const node of loose) found.add(node)
+  }
+  return [...found].sort()
 }
 
 function planStaticWrites(
@@ -100,10 +103,7 @@ function planStaticWrites(
       return isSame ? [] : [{ verb: 'replace', seen, budget }]
     }),
     ...release.map((budget): BudgetWrite => ({ verb: 'replace', seen: budget, budget })),
-    ...remove.flatMap((name): BudgetWrite[] => {
-      const seen = seenByName.get(name)
-      return seen === undefined ? [] : [{ verb: 'delete', seen }]
-    }),
+    ...remove.map((name): BudgetWrite => ({ verb: 'delete', seen: seenByName.get(name) as PodDisruptionBudget })),
   ]
 }
 

@@ -12,16 +12,20 @@ interface Asked {
   readonly node?: string
   readonly osdsOnNode?: readonly number[]
   readonly standing?: readonly string[]
+  /** What Ceph reported last; zone unless told. */
+  readonly domainType?: string | undefined
 }
 
-function factsFor({ scenario, node = 'node-1', osdsOnNode = [1], standing = ['default'] }: Asked) {
+function factsFor(asked: Asked) {
+  const { scenario, node = 'node-1', osdsOnNode = [1], standing = ['default'] } = asked
+  const domainType = 'domainType' in asked ? asked.domainType : 'zone'
   const snapshot = tell({ arbiter: arbiterWith(), ...scenario })
   const { arbiter = unknown('none') } = snapshot
   return decideStorageFacts({
     cluster,
     node,
     osdsOnNode,
-    decided: { snapshot, decision: decideCephDrain(snapshot), domainType: 'zone' },
+    decided: { snapshot, decision: decideCephDrain(snapshot), domainType },
     budgets: standingBudgets(standing),
     arbiter,
   })
@@ -100,6 +104,29 @@ const rows: Record<string, { given: Asked; then: string }> = {
   'an OSD came to the node that nobody has placed yet: not known': {
     given: { scenario: {}, osdsOnNode: [1, 9] },
     then: 'zone-1 unknown',
+  },
+  'a node whose only OSD nobody has placed yet is in no zone: not known': {
+    given: { scenario: {}, node: 'node-9', osdsOnNode: [9] },
+    then: 'unknown',
+  },
+  'Ceph has never reported its failure domains: not known, and in no zone': {
+    given: { scenario: {}, domainType: undefined },
+    then: 'unknown',
+  },
+  'Ceph reported racks before, and the OSD has no label for one: not known, and in none': {
+    given: { scenario: {}, domainType: 'rack' },
+    then: 'unknown',
+  },
+  'Ceph reported hosts before, and labels have the OSDs of the node in two: not known, and in none of them': {
+    given: {
+      scenario: {
+        zones: { 'zone-1': [1, 4], 'zone-2': [2], 'zone-3': [3] },
+        osd: { 1: { topology: { zone: 'zone-1', host: 'a' } }, 4: { topology: { zone: 'zone-1', host: 'b' } } },
+      },
+      osdsOnNode: [1, 4],
+      domainType: 'host',
+    },
+    then: 'unknown',
   },
   'the OSDs of the node belong to two zones: it may not go': {
     given: {

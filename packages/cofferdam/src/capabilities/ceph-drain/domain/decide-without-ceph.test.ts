@@ -35,3 +35,21 @@ it('an OSD that nobody can place is held, and does not set another one free that
   const { budgets } = decideCephDrain({ ...silent, osds: [...silent.osds, stranger] })
   expect(inWords(budgets)).toEqual(['osds 2,99', 'zone-1', 'zone-3'])
 })
+
+it('an answer that is too old tells the type of failure domains and nothing else', () => {
+  const old = decideCephDrain({
+    ...silent,
+    ceph: known({ failureDomainType: 'zone', nooutBuckets: [], domains: [] } as never),
+    cephSilentMs: 600_000,
+  })
+  expect([old.failureDomainType, old.reason]).toEqual(['zone', 'CephSilent'])
+  expect(old.explanation).toContain('(the last answer is too old)')
+})
+
+it('an OSD without a zone on a lost node is lost all the same: nothing more may go', () => {
+  const nodes = silent.nodes.map((node) =>
+    node.name === 'node-1' ? { ...node, lost: { why: 'is NotReady', sinceMs: silent.nowMs } } : node,
+  )
+  const { reason } = decideCephDrain({ ...silent, nodes, osds: [{ ...osd(0, 1), topology: {} }, osd(3, 3)] })
+  expect(reason).toBe('CephSilent')
+})

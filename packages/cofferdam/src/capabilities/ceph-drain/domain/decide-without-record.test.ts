@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import { decideCephDrain } from './decide.ts'
-import { decideWithoutRecord } from './decide-without-record.ts'
+import { decideWithoutRecord, keepHolding } from './decide-without-record.ts'
 import { planOsdBudgets } from './osd-budgets.ts'
 import { applyStep, inWords, ours, type Scenario, tell } from './testing/fixture.ts'
+import { arbiterWith } from './testing/small-ledger.ts'
 
 const lasting = { why: 'metadata.annotations: Too long', isLasting: true }
 const passing = { why: 'the object has been modified', isLasting: false }
@@ -104,4 +105,30 @@ describe('while the record is refused OSDs stay held, and nothing is released', 
     })
     expect(decideWithoutRecord(over, decideCephDrain(over), lasting).noout).toEqual({ set: [], unset: ['zone-1'] })
   })
+})
+
+describe('a wanted budget beside the one that stands under its name', () => {
+  const one = (word: string) => ours(word)[0] as ReturnType<typeof ours>[number]
+  const named = (word: string, name: string) => ({ ...one(word), name })
+  const rows: Record<string, [ReturnType<typeof ours>, ReturnType<typeof ours>, string[]]> = {
+    'holds the OSDs of both: those that it held would be free': [ours('osds 2,5'), ours('osds 3,2'), ['osds 2,3,5']],
+    'holds the same zone as firmly as before': [ours('zone-1'), ours('zone-1'), ['zone-1']],
+    'takes the place of a selector that is not ours to write: it protects nobody': [
+      [named('zone-1', 'rook-ceph-osd-unplaced')],
+      ours('osds 3'),
+      ['osds 3'],
+    ],
+  }
+  it.each(Object.entries(rows))('%s', (_sentence, [standing, wanted, then]) => {
+    expect(inWords(keepHolding(standing, wanted))).toEqual(then)
+  })
+})
+
+it('a hold in the ledger stays asked for, and is not released: nothing was opened', () => {
+  const arbiter = arbiterWith()
+  const begun = tell({ ...drain, arbiter, budgets: ours('default') })
+  const calm = tell({ arbiter, budgets: ours('default') })
+  expect(decideWithoutRecord(begun, decideCephDrain(begun), lasting).claim?.wants).toBe('hold')
+  expect(decideCephDrain(calm).claim?.wants).toBe('release')
+  expect(decideWithoutRecord(calm, decideCephDrain(calm), lasting).claim).toBeUndefined()
 })

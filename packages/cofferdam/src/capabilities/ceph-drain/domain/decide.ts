@@ -61,7 +61,7 @@ function decideWithCeph(snapshot: CephDrainSnapshot, layout: Layout, ceph: CephV
     [...domainsThatMayLose(snapshot, layout)].some((name) => !choice.released.includes(name))
   const released = waitsForBlocks ? choice.released.filter((name) => uncovered.has(name)) : choice.released
   const inForce = { ...choice, released }
-  const noout = decideNoout(snapshot, layout, choice)
+  const noout = decideNoout(snapshot, ceph, layout, choice)
   const budgets = wantedBudgets(layout, inForce, rule, snapshot.budgets)
   const claim = wantedClaim({ cluster: snapshot.cluster, arbiter, ledgerScope }, layout, choice)
   const state: DrainState = {

@@ -30,7 +30,7 @@ export interface CephDrainDecision {
   /** On which nodes mons and mgrs have to stay. Absent: it is not for us to say. */
   readonly turn?: StorageTurn
   /** When to reconcile again although nothing changed; undefined: only on a change. */
-  readonly recheckAfterSeconds: number | undefined
+  readonly recheckAfterSeconds: number
 }
 
 export interface DomainAnswer {

@@ -248,3 +248,81 @@ describe('a moment without protection', () => {
     expect(judgeProtection(before, now).lost).toEqual([])
   })
 })
+
+it('a budget that goes to Rook keeps the labels of others: whoever selects by them would lose it', () => {
+  const labels = { ...ours.metadata.labels, team: 'storage' }
+  expect(withoutMark({ ...ours, metadata: { ...ours.metadata, labels } }).metadata.labels).toEqual({ team: 'storage' })
+})
+
+it('a pod without the number of its OSD is named as a pod, and by the older label where that is all it has', () => {
+  const bare = (labels?: Record<string, string>): Pod => ({
+    ...osd(0),
+    metadata: { name: 'rook-ceph-osd-x', ...(labels && { labels }) },
+  })
+  const pods = [bare({ app: 'rook-ceph-osd', osd: '7' }), bare({ app: 'rook-ceph-osd' })]
+  const { problems } = { problems: planCephHandOver({ ...adopted, budgets: [], osdPods: pods }).pending }
+  expect(problems.filter((each) => each.includes('no budget')).map((each) => each.split(' ')[0])).toEqual([
+    'osd.7',
+    'pod/rook-ceph-osd-x',
+  ])
+})
+
+describe('what is checked before anything is handed over', () => {
+  const check = (given: Partial<CephHandOverSnapshot>, name: string) =>
+    planCephHandOver({ ...ready, ...given }).checks.find(({ what }) => what === name)
+  const rows: Record<string, [Partial<CephHandOverSnapshot>, string, object]> = {
+    'an operator that published nothing may not know the cluster: its budgets would be nobody’s': [
+      { trust: undefined },
+      'cluster',
+      { says: 'the operator has published no settings' },
+    ],
+    'a record without its mode says so': [
+      { observed: map({ 'cofferdam.io/reason': 'ManagedElsewhere' }) },
+      'record',
+      { says: 'ManagedElsewhere, budgets: not said' },
+    ],
+    'a Ceph that is silent blocks no one who goes on with --force': [
+      {
+        observed: map({ 'cofferdam.io/reason': 'CephSilent', 'cofferdam.io/ceph-silent-since': 'noon' }),
+        wants: { ...ready.wants, isForced: true },
+      },
+      'ceph',
+      { says: 'Ceph does not answer the operator since noon' },
+    ],
+    'a cluster that Rook has not written a health of is a warning': [
+      { cluster: { ...cluster(true), status: undefined } as never },
+      'data',
+      { says: 'the status of the cluster has no health of Ceph' },
+    ],
+    'data that is not clean is told without details where Rook has none': [
+      { cluster: { ...cluster(true), status: { ceph: { health: 'HEALTH_WARN' } } } },
+      'data',
+      { says: 'HEALTH_WARN; failure domains whose data is not clean stay held' },
+    ],
+    'data that is not clean is told with what Ceph complains of, in order': [
+      {
+        cluster: {
+          ...cluster(true),
+          status: { ceph: { health: 'HEALTH_WARN', details: { PG_DEGRADED: {}, OSD_DOWN: {} } } },
+        } as never,
+      },
+      'data',
+      { says: 'HEALTH_WARN: OSD_DOWN, PG_DEGRADED; failure domains whose data is not clean stay held' },
+    ],
+  }
+  it.each(Object.entries(rows))('%s', (_sentence, [given, name, then]) => {
+    expect(check(given, name)).toMatchObject(then)
+  })
+})
+
+it('a cluster without annotations is switched by its spec alone where nothing else is to be said', () => {
+  const { annotations: _, ...metadata } = cluster(true).metadata
+  expect(planCephHandOver({ ...ready, cluster: { ...cluster(true), metadata } }).patch).toEqual({
+    metadata: { annotations: { 'cofferdam.io/budgets': 'manage' } },
+    spec: { disruptionManagement: { managePodBudgets: false } },
+  })
+  const noted = cluster(true, { 'cofferdam.io/budgets': 'manage' })
+  expect(planCephHandOver({ ...ready, cluster: noted }).patch).toEqual({
+    spec: { disruptionManagement: { managePodBudgets: false } },
+  })
+})

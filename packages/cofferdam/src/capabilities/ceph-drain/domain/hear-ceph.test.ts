@@ -30,3 +30,10 @@ it('opens none where Ceph has no opinion on any: two zones that took turns would
   const { open, asked } = openWhen(() => unknown('it answered about other OSDs'))
   expect({ open, asked }).toEqual({ open: [], asked: [[4], [5]] })
 })
+
+it('names the pools that are not counted: Ceph would refuse for data that nobody keeps', () => {
+  const ignored = { ...map, ignoredPools: [{ id: 7, name: 'scratch' }] as never }
+  const given = { zones, down: [1], cordoned: ['node-1'], budgets: ours('zone-1', 'zone-2', 'zone-3') }
+  const { unheard } = decideHearingCeph(tell(given), { map: ignored, cephSays: {} })
+  expect(unheard).toEqual([{ domain: 'zone-1', osds: [4], ignoredPools: [7] }])
+})

@@ -31,7 +31,6 @@ export function osdsOnLostNodes(
   nowMs: number,
 ): ReadonlyMap<number, string> {
   const found = new Map<number, string>()
-  if (osds.length === 0) return found
   const byName = new Map(nodes.map((node) => [node.name, node]))
   for (const { id, isReady, isBeingReplaced, nodeName, hasPodOnNode } of osds) {
     if (!isReady || isBeingReplaced || !nodeName.known) continue

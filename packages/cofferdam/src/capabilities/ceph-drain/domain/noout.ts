@@ -1,4 +1,5 @@
 import { parseRfc3339, rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import type { CephView } from '../../../safety/ceph-view.ts'
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import type { ChosenDomains } from './choose-domains.ts'
 import type { Layout } from './layout.ts'
@@ -26,12 +27,13 @@ export interface NooutDecision {
  * Assumes: the state is written before the flags are.
  */
 export function decideNoout(
-  snapshot: CephDrainSnapshot,
+  snapshot: Pick<CephDrainSnapshot, 'nowMs' | 'state' | 'cluster'>,
+  { nooutBuckets }: Pick<CephView, 'nooutBuckets'>,
   layout: Layout,
   { chosen }: Pick<ChosenDomains, 'chosen'>,
 ): NooutDecision {
   const { nowMs, state } = snapshot
-  const present = new Set(snapshot.ceph.known ? snapshot.ceph.value.nooutBuckets : [])
+  const present = new Set(nooutBuckets)
   const ours = new Set(state.ownNoout)
   const limitMs = snapshot.cluster.settings.osdMaintenanceTimeoutMinutes * 60_000
   const nooutSince: Record<string, string> = {}

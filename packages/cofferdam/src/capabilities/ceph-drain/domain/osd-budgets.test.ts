@@ -174,3 +174,47 @@ describe('the order of writes', () => {
     expect(words([{ ...one('zone-9'), isOurs: false }, one('default')], ours('default'))).toEqual([])
   })
 })
+
+it('a selector that Cofferdam does not write is never written: it would protect nobody', () => {
+  const other = { name: 'rook-ceph-osd', maxUnavailable: 0, selector: { covers: 'other' } } as const
+  expect(() => buildOsdBudget(cluster, other)).toThrow('does not write')
+})
+
+describe('a budget that others wrote under the name of one of ours', () => {
+  const base = buildOsdBudget(cluster, one('default'))
+  const isOsd = { key: 'app', operator: 'In' as const, values: ['rook-ceph-osd'] }
+  const rows: Record<string, [PodDisruptionBudget, object]> = {
+    'is not ours without an owner': [
+      { ...base, metadata: { name: 'rook-ceph-osd', namespace: 'rook-ceph' } },
+      { isOurs: false },
+    ],
+    'covers nothing that is known where it asks for another label': [
+      {
+        ...base,
+        spec: {
+          maxUnavailable: 1,
+          selector: { matchExpressions: [isOsd, { key: 'x', operator: 'NotIn', values: [] }] },
+        },
+      },
+      { selector: { covers: 'other' } },
+    ],
+    'covers nothing that is known where an OSD has no number': [
+      {
+        ...base,
+        spec: {
+          maxUnavailable: 1,
+          selector: { matchExpressions: [isOsd, { key: 'osd', operator: 'NotIn', values: ['a'] }] },
+        },
+      },
+      { selector: { covers: 'other' } },
+    ],
+  }
+  it.each(Object.entries(rows))('%s', (_sentence, [budget, then]) => {
+    expect(parseOsdBudget(budget, cluster)).toMatchObject(then)
+  })
+})
+
+it('a budget by numbers that was a block before holds by numbers at once: there is nothing to hold both ends of', () => {
+  const before = { ...one('zone-a'), name: 'rook-ceph-osd-unplaced' }
+  expect(planOsdBudgets([before], ours('osds 3'))).toEqual([{ action: 'apply', budget: ours('osds 3')[0] }])
+})

@@ -24,6 +24,8 @@ export function planBudgetWrites(
         const seen = present.find(({ metadata }) => metadata.name === name)
         const wanted = decision.budgets.find((budget) => budget.name === name)
         if (seen === undefined || wanted === undefined || isManagedByUs(seen)) return []
+        // What somebody else made of it is left to them: we could not write it again.
+        if (wanted.selector.covers === 'other') return []
         return [{ verb: 'replace', seen, budget: buildOsdBudget(snapshot.cluster, wanted) }]
       })
   }

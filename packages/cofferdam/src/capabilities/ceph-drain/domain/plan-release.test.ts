@@ -160,6 +160,15 @@ describe('what is ours leaves a cluster', () => {
     expect(plan.record).toEqual(row.record)
   })
 
+  it('a budget that has nothing to do with OSDs is neither released nor counted as holding one', () => {
+    const snapshot = tell({ ...toRook, budgets: ours('default') })
+    const [budget] = snapshot.budgets.map((each) => buildOsdBudget(snapshot.cluster, each))
+    const app = { ...budget, metadata: { name: 'shop', namespace: 'rook-ceph' } } as PodDisruptionBudget
+    const present = [app, budget as PodDisruptionBudget]
+    const plan = planRelease({ snapshot, present, map: undefined, isReachable: true, flags: undefined })
+    expect(plan.budgets.map(textOf)).toEqual(['release rook-ceph-osd'])
+  })
+
   it('a default budget that is being removed is released as it is: Rook rewrites it, or deletes it', () => {
     const snapshot = tell({ ...toRook, budgets: ours('default') })
     const [budget] = snapshot.budgets.map((each) => buildOsdBudget(snapshot.cluster, each))

@@ -100,7 +100,7 @@ function planObserving(
   const { configMap: map } = record
   const release = planRelease({ snapshot, present, map, isReachable, flags: heard.flags })
   const flags = flagSteps(pass, { ...wanted, noout: { set: [], unset: release.unset } })
-  const retry = Math.min(wanted.recheckAfterSeconds ?? retryFlagsAfterSeconds, retryFlagsAfterSeconds)
+  const retry = Math.min(wanted.recheckAfterSeconds, retryFlagsAfterSeconds)
   return {
     decision: release.left.length === 0 ? wanted : { ...wanted, recheckAfterSeconds: retry },
     failures: [...flagFailures(heard.flags), ...failures],
@@ -140,7 +140,7 @@ function planWithoutRecord(
   const isLasting = !refusal.isPassing || refusal.forMs >= settings.silenceGraceMs
   const held = decideWithoutRecord(snapshot, wanted, { why: refusal.why, isLasting })
   const failsUnrecorded = !isLasting
-  const flags = flagSteps(pass, { ...held, noout: held.noout.unset.length === 0 ? noFlags : held.noout })
+  const flags = flagSteps(pass, held)
   const isHeard = flags.length === 0 || heard.flags !== undefined
   // The record itself cannot say that it is refused.
   const ownership = ownershipOf(snapshot)
@@ -178,8 +178,6 @@ function leaveTurn(
   if (turnBefore === undefined || turn === undefined) return []
   return [{ do: 'hold', name: 'leave-turn', turn: isInForce ? turn : undefined }]
 }
-
-const noFlags = { set: [], unset: [] } as const
 
 function flagSteps({ isReachable }: PassSnapshot, { noout }: CephDrainDecision): CephDrainStep[] {
   if (!isReachable || noout.set.length + noout.unset.length === 0) return []

@@ -60,3 +60,9 @@ describe('taking a budget away', () => {
     expect(decideRemoval({ ...retired, metadata: { ...retired.metadata, annotations } }, now)).toBe('retire')
   })
 })
+
+it('a budget that selects nothing and does not say since when waits its full time from now', () => {
+  const { annotations: _, ...metadata } = retireBudget(general, now).metadata
+  const unmarked = { ...retireBudget(general, now), metadata }
+  expect([decideRemoval(unmarked, now), removalDueInMs(unmarked, now)]).toEqual(['retire', 12_000])
+})

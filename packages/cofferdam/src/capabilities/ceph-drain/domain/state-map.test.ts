@@ -1,5 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { buildDrainState, calmState, type DrainState, isStateKey, parseDrainState } from './state-map.ts'
+import {
+  buildDrainState,
+  calmState,
+  type DrainState,
+  isStateKey,
+  parseDrainState,
+  releaseDrainState,
+} from './state-map.ts'
 
 describe('what survives a restart', () => {
   const busy: DrainState = {
@@ -51,6 +58,7 @@ describe('what survives a restart', () => {
         'cofferdam.io_spare-osds': 'x,-1,1.5',
         'cofferdam.io_own-noout': '',
         '-noout-last-set-at': 'now',
+        'draining-failure-domain-duration': '',
       }),
     ).toEqual(calmState)
   })
@@ -78,5 +86,12 @@ describe('what survives a restart', () => {
     const data = { 'draining-failure-domain': 'zone-c', 'cofferdam.io_open-domains': 'zone-a,zone-b' }
     expect(parseDrainState(data).openDomains).toEqual(['zone-c'])
     expect(parseDrainState({ ...data, 'draining-failure-domain': '' }).openDomains).toEqual([])
+  })
+})
+
+it('a map that is not there leaves nothing behind but flags that are still set', () => {
+  expect(releaseDrainState(undefined, { left: [], isRooks: false })).toEqual({ data: undefined, annotations: {} })
+  expect(releaseDrainState(undefined, { left: ['zone.a'], isRooks: false }).data).toEqual({
+    'cofferdam.io_own-noout': 'zone.a',
   })
 })

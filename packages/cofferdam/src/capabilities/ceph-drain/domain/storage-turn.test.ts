@@ -97,6 +97,19 @@ describe('a mon that left a cordoned node by other means than an eviction', () =
     expect(inWords(decision.budgets)).toEqual(['default'])
   })
 
+  it('is no reason to speak of drains that wait for each other where five mons can lose one', () => {
+    const five = { ...mons, d: 'node-2', e: 'node-3' }
+    const crossed: Scenario = {
+      zones: twoEach,
+      mons: five,
+      lostMons: ['a'],
+      down: [2],
+      cordoned: ['node-1', 'node-2'],
+      verdicts: { 'zone-1': no, 'zone-3': no },
+    }
+    expect(settle(tell(crossed)).decision.problems).toEqual([])
+  })
+
   it('is named with the way out when the other node has lost OSDs already: neither drain can end by itself', () => {
     const crossed: Scenario = {
       zones: twoEach,

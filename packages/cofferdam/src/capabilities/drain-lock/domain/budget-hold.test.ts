@@ -125,3 +125,8 @@ describe('the mark on a budget', () => {
     )
   })
 })
+
+it('a mark whose request or reason is no text is kept without them: it would hold nobody, and the pods that stay count on it', () => {
+  const text = JSON.stringify({ requestId: 'R1', epoch: 3, until: '2026-01-01T12:10:00Z', request: 7, reason: null })
+  expect(parseBudgetHold(text)).toEqual({ hold: { ...hold, request: '', reason: '' } })
+})

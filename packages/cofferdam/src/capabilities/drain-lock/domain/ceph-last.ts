@@ -1,6 +1,6 @@
 import { groupedBy } from '../../../shared/grouped-by.ts'
 import type { DisruptionBlocker } from './decision.ts'
-import type { DisruptionView } from './disruption-view.ts'
+import type { HeldView } from './disruption-view.ts'
 import { blockersOf, leavingBlocker } from './drain-blockers.ts'
 import type { PodPlan } from './plan-pods.ts'
 import type { PodFacts } from './snapshot.ts'
@@ -26,7 +26,7 @@ export interface LeavingPods extends Pick<PodPlan, 'going'> {
  * Guarantees: no daemon of a Ceph keeps another of it, whichever goes first. Break-glass waits for nothing, nor does a node that is
  * away: what is on it serves nobody.
  */
-export function decideCephLast(view: DisruptionView, { evictable, going, responders }: LeavingPods): CephLast {
+export function decideCephLast(view: HeldView, { evictable, going, responders }: LeavingPods): CephLast {
   const { snapshot, breaksGlass } = view
   const storage = new Set(snapshot.storage.map(({ key }) => key.split('/')[1]))
   const withOsds = new Set(evictable.filter(({ isOsd }) => isOsd === true).map(({ namespace }) => namespace))
@@ -43,7 +43,7 @@ export function decideCephLast(view: DisruptionView, { evictable, going, respond
   return { evicted, waits: [...daemons.values()].map((those) => cephWaits(keeper, those)) }
 }
 
-function isOverdue({ nowMs }: DisruptionView, { leaving }: PodFacts): boolean {
+function isOverdue({ nowMs }: Pick<HeldView, 'nowMs'>, { leaving }: PodFacts): boolean {
   return leaving?.endsMs !== undefined && leaving.endsMs < nowMs
 }
 

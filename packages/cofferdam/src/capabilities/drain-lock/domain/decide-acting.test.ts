@@ -719,3 +719,71 @@ describe('what keeps a pod on the node is said of each pod', () => {
     expect(record.evictedPods.map(({ name }) => name)).toEqual(['job-0'])
   })
 })
+
+describe('what a drain says when something is missing', () => {
+  const decide = (given: Scenario) =>
+    decideDisruption(tell({ budgets: [locked()], ledger: acting, node: cordoned, record: draining, ...given }))
+
+  it.each([
+    ['Reboot', 'rebooted'],
+    ['Remove', 'removed'],
+    ['Replace', 'replaced'],
+  ] as const)('a node that is drained to %s can be %s now', (intent, act) => {
+    const { explanation } = decide({ request: { intent }, pods: [] })
+    expect(explanation).toBe(`node-a is drained and can be ${act} now.`)
+  })
+
+  it('storage that was broken after it was taken stops the drain: another node of it may be away', () => {
+    const broken = [{ key: ceph.key, by: 'eve', reason: 'fire', at: now, holders: [] }]
+    const stopped = decide({ storage: [ceph], ledger: { ...acting, broken } as never })
+    expect([stopped.reason, stopped.blockedBy.map(({ object }) => object)]).toEqual(['LocksBroken', [ceph.key]])
+    const before = [{ ...broken[0], at: '2025-01-01T00:00:00Z' }]
+    expect(decide({ storage: [ceph], ledger: { ...acting, broken: before } as never }).reason).not.toBe('LocksBroken')
+  })
+
+  it('an intent without the boot that goes takes the present one: a reboot could not be told from none', () => {
+    const ledger = ledgerOf(entry('node/node-a', { state: 'Acting' }), entry('pdb/shop/web', { state: 'Acting' }))
+    expect(decide({ ledger, record: { ...draining, bootIDBefore: '' } }).record.bootIDBefore).toBe('boot-1')
+  })
+
+  it('a pod that leaves and does not say since when has been leaving since the keys were taken', () => {
+    const { blockedBy } = decide({ pods: [{ ...job0, isLeaving: true }] })
+    expect(blockedBy.map(({ reason, since }) => [reason, since])).toEqual([['PodIsLeaving', now]])
+  })
+
+  it('a budget that another request holds keeps its pods for that request', () => {
+    const db = { ...web, name: 'db', uid: 'db-1' }
+    const held = entry('pdb/shop/db', { requestId: 'R2', holder: other, state: 'Acting' })
+    const { blockedBy } = decide({
+      pods: [web0, { ...job0, budgetUids: ['db-1'] }],
+      budgets: [locked(), db],
+      ledger: ledgerOf(...acting.entries, held),
+    })
+    expect(blockedBy.map(({ object, reason, holder }) => [object, reason, holder])).toEqual([
+      ['pdb/shop/db', 'HeldByRequest', other],
+    ])
+  })
+
+  it('of more than twenty things that keep a node the first are told: the record would grow with every pod', () => {
+    const pods = Array.from({ length: 25 }, (_, at) => ({ ...job0, name: `j-${at}`, uid: `j-${at}`, isLeaving: true }))
+    expect(decide({ pods }).blockedBy).toHaveLength(20)
+  })
+
+  it('a budget that cannot be held any more says whether it was counted', () => {
+    const says = (budget: typeof web) => decide({ budgets: [budget] }).warnings.map((each) => each.says)
+    expect(says({ ...web, isCounted: false })).toEqual([
+      'cannot be held for web-0: it has not been counted since it changed',
+    ])
+    expect(says({ ...web, disruptionsAllowed: 0 })).toEqual(['cannot be held for web-0: it allows no eviction now'])
+  })
+
+  it('pods that stay are not evicted for others of their budget once the node is away: nobody can leave any more', () => {
+    const second = { ...web0, name: 'web-1', uid: 'web-1-1', wantsToStay: false }
+    const budgets = [{ ...locked(), disruptionsAllowed: 0, desiredHealthy: 2, expectedPods: 3 }]
+    const warned = (isReady: boolean) =>
+      decide({ pods: [web0, second], budgets, node: { ...cordoned, isReady } }).warnings.some(({ says }) =>
+        says.includes('it does not allow both'),
+      )
+    expect([warned(true), warned(false)]).toEqual([true, false])
+  })
+})

@@ -14,7 +14,7 @@ import {
   type DisruptionView,
   goOn,
   type HeldKeys,
-  isPastDeadline,
+  missedDeadline,
   ownNode,
   recordSteps,
   referenceTo,
@@ -33,11 +33,11 @@ import type { DisruptionRecord, NodeFacts } from './snapshot.ts'
 /** From the written intent until the node is back or gone. */
 export function decideActing(view: DisruptionView): DisruptionDecision {
   const { held, snapshot } = view
-  const ending = endingOf(view)
-  if (held === undefined || !held.hasBegun) return decideLost(view, ending)
-  if (ending !== undefined) return decideRecovering(view, ending)
   const node = ownNode(view)
-  if (node === undefined) return decideRecovering(view, 'gone')
+  const ending = node === undefined ? 'gone' : endingOf(view, node)
+  if (held === undefined || !held.hasBegun) return decideLost(view, ending)
+  if (node === undefined) return decideRecovering({ ...view, held }, 'gone')
+  if (ending !== undefined) return decideRecovering({ ...view, held }, ending)
   const before = actingRecord(view, held, node)
   const plan = planPods({
     seen: snapshot,
@@ -65,16 +65,14 @@ interface Acting {
   readonly record: DisruptionRecord
 }
 
-function endingOf(view: DisruptionView): DisruptionEnding | undefined {
+function endingOf(view: DisruptionView, node: NodeFacts): DisruptionEnding | undefined {
   const { request, record } = view
-  const node = ownNode(view)
-  if (node === undefined) return 'gone'
   const before = bootThatGoes(view)
   const hasRebooted = before !== undefined && node.bootID !== '' && node.bootID !== before
   if (hasRebooted && request.intent === 'Reboot') return 'back'
   if (request.isCancelled) return 'cancelled'
   if (record.phase === 'Drained' && !node.isCordoned && node.isReady) return 'given-back'
-  if (isPastDeadline(view)) return 'late'
+  if (missedDeadline(view) !== undefined) return 'late'
   if (record.phase === 'Recovering') return 'given-back'
   return record.phase === 'Completed' || record.phase === 'Rejected' ? 'edited' : undefined
 }
@@ -86,11 +84,14 @@ function decideDraining(view: DisruptionView, acting: Acting): DisruptionDecisio
   const [first] = lost
   const responders = decideResponders(view, first === undefined ? plan.leaves : [])
   const { asked, warnings } = responders
-  const ceph = decideCephLast(view, {
-    evictable: responders.evicted,
-    going: plan.going,
-    responders: responders.waits,
-  })
+  const ceph = decideCephLast(
+    { ...view, held },
+    {
+      evictable: responders.evicted,
+      going: plan.going,
+      responders: responders.waits,
+    },
+  )
   const { evicted } = ceph
   const record = withRecord(acting.record, {
     phase: 'Draining',
@@ -104,7 +105,10 @@ function decideDraining(view: DisruptionView, acting: Acting): DisruptionDecisio
   const left = plan.leaves.length + plan.going.length
   const explanation = `${left} ${left === 1 ? 'pod has' : 'pods have'} to leave ${node.name}; ${plan.stays.length} ${plan.stays.length === 1 ? 'stays' : 'stay'}.`
   const waited = evicted.length + plan.going.length === 0 ? (responders.waits[0] ?? ceph.waits[0]) : undefined
-  const seenToKeep = drainBlockers(view, first === undefined ? { leaves: evicted, going: plan.going } : plan)
+  const seenToKeep = drainBlockers(
+    { ...view, held },
+    first === undefined ? { leaves: evicted, going: plan.going } : plan,
+  )
   return goOn(view, {
     reason: first?.reason ?? waited?.reason ?? 'PodsLeaving',
     explanation:
@@ -153,7 +157,7 @@ function awayBlocker({ request }: DisruptionView, { node, held }: Acting): Disru
   return {
     object: nodeKey(node.name),
     holder: request.requester === '' ? `nodedisruption/${request.name}` : request.requester,
-    since: held.entries[0]?.since ?? '',
+    since: held.since,
     reason: 'NodeAway',
     wayOut: 'Bring the node back, or delete its Node object if it never returns.',
   }
@@ -194,9 +198,8 @@ function brokenKeys(view: DisruptionView, { held, plan }: Acting): readonly stri
     )
     if (isLocked) wanted.push(budgetKey(budget))
   }
-  const since = held.entries[0]?.since ?? ''
   for (const { key } of snapshot.storage) {
-    if (ledger.broken.some((recorded) => recorded.key === key && recorded.at >= since)) wanted.push(key)
+    if (ledger.broken.some((recorded) => recorded.key === key && recorded.at >= held.since)) wanted.push(key)
   }
   return wanted.filter(isMissing)
 }

@@ -215,7 +215,7 @@ function changesOf(
     changes.push({ type: 'Normal', reason: 'AppLocked', note })
   }
   if (lock === undefined && former !== undefined) {
-    const why = text === undefined ? 'it was removed' : (problem ?? 'it is ignored now')
+    const why = text === undefined ? 'it was removed' : (problem as string)
     const note = `The lock of ${former.holder} (${former.reason}) has ended: ${why}`
     changes.push({ type: 'Normal', reason: 'AppLockEnded', note })
   }

@@ -1,4 +1,5 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import type { BreakGlass } from '../../../ledger/rules/break-glass.ts'
 import type { Claim } from '../../../ledger/rules/claim.ts'
 import { nodeKey } from '../../../ledger/rules/keys.ts'
 import type { LedgerEntry, Obstacle } from '../../../ledger/rules/ledger.ts'
@@ -24,8 +25,8 @@ import {
   type DisruptionView,
   goOn,
   type HeldKeys,
-  isPastDeadline,
   markedBudgets,
+  missedDeadline,
   recordSteps,
   referenceTo,
   retryMs,
@@ -64,8 +65,9 @@ export function decideLocking(view: DisruptionView): DisruptionDecision {
     const explanation = `${request.nodeName} is not the node that ${request.name} was created for: it was replaced. Create a new request if this one has to be drained too.`
     return decideEnding(view, { phase: 'Rejected', reason: 'NodeReplaced', explanation })
   }
-  if (isPastDeadline(view)) {
-    const explanation = `${request.name} missed its deadline ${rfc3339(request.deadlineMs ?? 0)} before it could start; ${node.name} was not touched.`
+  const missedMs = missedDeadline(view)
+  if (missedMs !== undefined) {
+    const explanation = `${request.name} missed its deadline ${rfc3339(missedMs)} before it could start; ${node.name} was not touched.`
     return decideEnding(view, { phase: 'Rejected', reason: 'DeadlinePassed', explanation })
   }
   const plan = planPods({
@@ -195,7 +197,10 @@ function decideHeld(view: DisruptionView, planned: Planned, held: HeldKeys): Dis
   const inTheWay = blockersFrom(view, holdersInTheWay(view, plan.leaves))
   const isVerified = judged.every(({ judgement }) => judgement.isSafe)
   if (!isVerified && isFallbackDue(view, planned)) return fallBack(view, planned)
-  if (outside.length + inTheWay.length > 0) return giveUp(view, planned, { outside, inTheWay })
+  if (outside.length + inTheWay.length > 0) {
+    const back: BackStep = { step: 'step-back', epoch: held.epoch, aside: asideFor(view, outside) }
+    return giveUp(view, planned, { back, blockedBy: [...outside, ...inTheWay] })
+  }
   const locking = lockingRecord(view, planned, held)
   const unneeded = markedBudgets(view).filter(({ uid }) => !plan.locks.some(({ budget }) => budget.uid === uid))
   if (unneeded.length > 0 || !doesHold(held, claims)) {
@@ -221,12 +226,12 @@ function decideHeld(view: DisruptionView, planned: Planned, held: HeldKeys): Dis
     const record = isFirstPass ? withRecord(locking, { lockedAtMs: nowMs }) : locking
     const settledInMs = (record.lockedAtMs ?? nowMs) + snapshot.settings.settleMs - nowMs
     return goOn(view, {
-      reason: first.judgement.reason ?? 'LocksPending',
+      reason: first.judgement.reason as Reason,
       explanation: `The budgets of the pods that stay on ${node.name} are locked; the locks are not in effect yet.`,
       record,
       steps: recordSteps(view, record),
       blockedBy: pending.map((lock) =>
-        budgetBlocker(view, lock.budget, lock.judgement.reason ?? 'BudgetsSettling', lock.pods.length),
+        budgetBlocker(view, lock.budget, lock.judgement.reason as Reason, lock.pods.length),
       ),
       warnings,
       recheckAfterMs: snapshot.settings.mode === 'settle' ? Math.max(1, settledInMs) : soonMs,
@@ -326,28 +331,25 @@ function fallBack(view: DisruptionView, { node, plan }: Planned): DisruptionDeci
   const steps: DisruptionStep[] = [...recordSteps(view, record), ...unlockSteps(marked)]
   if (held !== undefined) steps.push({ step: 'step-back', epoch: held.epoch, aside: undefined })
   const pods = plan.stays.map(({ namespace, name }) => `${namespace}/${name}`).join(', ')
-  const explanation = `Not all locks were acquired by ${rfc3339(fallbackAtMs(view) ?? view.nowMs)}: ${request.name} releases them, and ${pods} will be evicted like the rest.`
+  const explanation = `Not all locks were acquired by ${rfc3339(fallbackAtMs(view) as number)}: ${request.name} releases them, and ${pods} will be evicted like the rest.`
   return goOn(view, { reason: 'FellBack', explanation, record, steps, warnings: plan.warnings })
 }
+
+type BackStep = Extract<DisruptionStep, { step: 'step-back' }>
 
 function giveUp(
   view: DisruptionView,
   { node, plan }: Planned,
-  {
-    outside,
-    inTheWay,
-  }: { readonly outside: readonly DisruptionBlocker[]; readonly inTheWay: readonly DisruptionBlocker[] },
+  { back, blockedBy }: { readonly back: BackStep; readonly blockedBy: readonly DisruptionBlocker[] },
 ): DisruptionDecision {
-  const { held } = view
   const record = withRecord(view.record, {
     phase: 'Waiting',
     epoch: undefined,
     nodeUid: node.uid,
     lockedAtMs: undefined,
   })
-  const steps = unlockSteps(markedBudgets(view))
-  if (held !== undefined) steps.push({ step: 'step-back', epoch: held.epoch, aside: asideFor(view, outside) })
-  return wait(view, { record, steps, blockedBy: [...outside, ...inTheWay], warnings: plan.warnings })
+  const steps: DisruptionStep[] = [...unlockSteps(markedBudgets(view)), back]
+  return wait(view, { record, steps, blockedBy, warnings: plan.warnings })
 }
 
 function wait(
@@ -356,14 +358,14 @@ function wait(
     readonly recheckAfterMs?: number
   },
 ): DisruptionDecision {
-  const [first] = decided.blockedBy
+  const { object, holder, reason } = decided.blockedBy[0] as DisruptionBlocker
   const { nodeName } = view.request
   const more = decided.blockedBy.length > 1 ? ` and ${decided.blockedBy.length - 1} more` : ''
   return goOn(view, {
     recheckAfterMs: retryMs,
     ...decided,
-    reason: first?.reason ?? 'LocksPending',
-    explanation: `${nodeName} waits for ${first?.object ?? 'nothing'}${more}, held by ${first?.holder ?? 'nobody'}; it holds nothing while it waits.`,
+    reason,
+    explanation: `${nodeName} waits for ${object}${more}, held by ${holder}; it holds nothing while it waits.`,
   })
 }
 
@@ -373,7 +375,7 @@ function breakGlass(
   { plan }: Planned,
   { claims, found }: { readonly claims: readonly Claim[]; readonly found: readonly (Obstacle | LedgerEntry)[] },
 ): DisruptionDecision {
-  const { by = '', reason = '' } = view.request.breakGlass ?? {}
+  const { by, reason } = view.request.breakGlass as BreakGlass
   const keys = [...new Set(found.map(({ key }) => key))]
   const broken = keys.map((key) => {
     const holders = found.filter((each) => each.key === key).map(({ holder, requestId }) => holder || requestId)

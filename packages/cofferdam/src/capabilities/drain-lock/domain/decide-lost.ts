@@ -1,7 +1,7 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { claimsFor, hasTicketFor, obstacleBlocker, obstaclesTo } from './claims.ts'
 import { decideLocking } from './decide-locking.ts'
-import { decideRecovering, effectsLeft } from './decide-recovering.ts'
+import { decideRecovered, effectsLeft } from './decide-recovering.ts'
 import type { DisruptionDecision, DisruptionStep } from './decision.ts'
 import type { DisruptionEnding } from './disruption-ending.ts'
 import { bootThatGoes, type DisruptionView, goOn, ownNode, retryMs, withRecord } from './disruption-view.ts'
@@ -25,9 +25,8 @@ export function decideLost(view: DisruptionView, ending: DisruptionEnding | unde
   const isIntentMissing = held !== undefined && record.epoch !== undefined && held.epoch >= record.epoch
   if (ending === undefined && hasNotGone && !isIntentMissing)
     return decideLocking({ ...view, record: withRecord(record, { phase: 'Waiting' }) })
-  const hasEnded = (ending !== undefined || node === undefined) && effectsLeft(view).length === 0
   // Keys that were only granted cover nothing that was done.
-  if (hasEnded) return decideRecovering(view, ending ?? 'gone')
+  if (ending !== undefined && effectsLeft(view).length === 0) return decideRecovered(view, ending)
   if (held !== undefined) {
     const explanation = `The intent for ${request.nodeName} is written again: the ledger had lost it.`
     const steps: DisruptionStep[] = [{ step: 'intend', epoch: held.epoch, bootID: before ?? node?.bootID ?? '' }]

@@ -1,8 +1,20 @@
 import { describe, expect, it } from 'vitest'
+import { emptyLedger } from '../../../ledger/rules/ledger.ts'
 import { decidePass } from './decide-pass.ts'
 import type { PassSnapshot, ProtectedRequest } from './pass-snapshot.ts'
 import type { PassStep } from './steps.ts'
-import { acting, draining, granted, job0, locked, planned, settings, tell, web0 } from './testing/fixture.ts'
+import {
+  acting,
+  draining,
+  granted,
+  job0,
+  locked,
+  planned,
+  recovering,
+  settings,
+  tell,
+  web0,
+} from './testing/fixture.ts'
 
 const protectedAs = (
   scenario: Parameters<typeof tell>[0],
@@ -139,4 +151,34 @@ describe('the steps of a pass over a request', () => {
   it('whoever was replaced looks again when its successor should have shown that it lives', () => {
     expect(decidePass(protectedAs(underWay, { isReplaced: true })).recheckAfterMs).toBe(settings.renewMs)
   })
+})
+
+describe('the node that is cordoned or opened', () => {
+  const uidOf = (scenario: Parameters<typeof tell>[0]) =>
+    decidePass(protectedAs(scenario)).steps.flatMap((step) => ('nodeUid' in step ? [step.nodeUid] : []))
+  const open = { ...underWay, node: { isCordoned: false } }
+
+  it('is the one that the ledger knows, whatever was written on the record', () => {
+    expect(uidOf(open)).toEqual(['node-a-1'])
+  })
+
+  it('is the one on record where the ledger was lost, and the present one where that names none', () => {
+    const back = { ledger: emptyLedger, node: { isCordoned: true, bootID: 'boot-2' }, pods: [] }
+    expect(uidOf({ ...back, record: recovering })).toEqual(['node-a-1'])
+    expect(uidOf({ ...back, record: { ...recovering, nodeUid: undefined } })).toEqual(['node-a-1'])
+  })
+})
+
+it('responders are asked after all else, and in no pass that has none to ask', () => {
+  const asking = { ...job0, responders: ['mover.example/a', 'mover.example/b'] }
+  const responders = { state: 'seen', asks: [], progress: [], refused: new Map() } as never
+  const seen = { ...tell({ ...underWay, pods: [web0, asking] }), responders }
+  const steps = decidePass(protectedAs({}, { seen })).steps.map(inWords)
+  expect(steps).toContain('ask-responders')
+  expect(decidePass(protectedAs(underWay)).steps.map(inWords)).not.toContain('ask-responders')
+})
+
+it('without the ledger nothing is done, and that is told', () => {
+  const { steps } = decidePass(protectedAs({ ledger: 'it has not been read yet' }))
+  expect(steps.map(inWords)).toEqual(['record Pending, disruptionledger/cluster', 'report LedgerUnknown'])
 })

@@ -1,5 +1,5 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { entriesOf } from '../../../ledger/rules/ledger.ts'
+import { emptyLedger, entriesOf, type Ledger } from '../../../ledger/rules/ledger.ts'
 import type { PodReference } from '../../../shared/object-references.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import { decideDisruption } from './decide.ts'
@@ -8,7 +8,7 @@ import { retryMs, withRecord, withReferences } from './disruption-view.ts'
 import { isLedgerStep } from './ledger-step.ts'
 import type { FarRequest, PassSnapshot, ProtectedRequest } from './pass-snapshot.ts'
 import { podName } from './plan-pods.ts'
-import type { DisruptionRecord, DisruptionSnapshot } from './snapshot.ts'
+import type { DisruptionRecord, DisruptionSnapshot, NodeFacts } from './snapshot.ts'
 import type { PassStep, RecordWords, ReportPass } from './steps.ts'
 
 export interface DisruptionPass {
@@ -79,12 +79,13 @@ function decideProtected(snapshot: ProtectedRequest): DisruptionPass {
   const { steps } = decision
   const record = withGranted(decision.record, snapshot.granted)
   const words = wordsOf(snapshot, decision)
+  const ledger = seen.ledger.known ? seen.ledger.value : emptyLedger
   const isLetGo = steps.some(({ step }) => step === 'finish')
   const isConcluded = steps.length === 0 && decision.recheckAfterMs === undefined
   const isOver = isLetGo || isConcluded
   const planned: PassStep[] = [
     ...withdrawalsOf(seen, decision),
-    ...steps.map((step) => passStep(seen, step, words)),
+    ...steps.map((step) => passStep(seen, { step, ledger, words })),
     ...asksOf(seen, decision),
   ]
   if (!isLetGo) planned.push({ do: 'write', what: 'record', record, words })
@@ -120,7 +121,14 @@ function withdrawalsOf({ request }: DisruptionSnapshot, { responders }: Disrupti
   return [{ do: 'write', what: 'withdraw-asks', asks: responders.withdraw, requestId: request.id }]
 }
 
-function passStep(seen: DisruptionSnapshot, step: DisruptionStep, words: RecordWords): PassStep {
+interface PlannedStep {
+  readonly step: DisruptionStep
+  /** Empty where it is not known: then there is no step. */
+  readonly ledger: Ledger
+  readonly words: RecordWords
+}
+
+function passStep(seen: DisruptionSnapshot, { step, ledger, words }: PlannedStep): PassStep {
   const { request, holder, settings } = seen
   const { id: requestId, name, nodeName } = request
   if (isLedgerStep(step)) return { do: 'hold', change: step, requestId, request: name, holder }
@@ -134,7 +142,7 @@ function passStep(seen: DisruptionSnapshot, step: DisruptionStep, words: RecordW
       return { do: 'write', what: 'lock', budget, pods, hold, mode: settings.mode }
     }
     case 'unlock':
-      return { do: 'write', what: 'unlock', budget: step.budget, requestId, epoch: highestEpoch(seen) }
+      return { do: 'write', what: 'unlock', budget: step.budget, requestId, epoch: highestEpoch(ledger) }
     case 'cordon':
     case 'uncordon':
     case 'forget-cordon':
@@ -142,7 +150,7 @@ function passStep(seen: DisruptionSnapshot, step: DisruptionStep, words: RecordW
         do: 'write',
         what: step.step,
         nodeName,
-        nodeUid: nodeUidOf(seen),
+        nodeUid: nodeUidOf(seen, ledger),
         nodeVersion: seen.node?.resourceVersion,
         requestId,
       }
@@ -158,15 +166,14 @@ function passStep(seen: DisruptionSnapshot, step: DisruptionStep, words: RecordW
   }
 }
 
-function highestEpoch({ ledger }: DisruptionSnapshot): number {
-  return ledger.known ? ledger.value.nextEpoch - 1 : 0
+function highestEpoch({ nextEpoch }: Ledger): number {
+  return nextEpoch - 1
 }
 
 /** The ledger knows which node it is, even if the record was edited. */
-function nodeUidOf({ ledger, request, node }: DisruptionSnapshot): string {
-  const entries = ledger.known ? entriesOf(ledger.value, request.id) : []
-  const held = entries.find(({ key }) => key === `node/${request.nodeName}`)
-  return held?.uid ?? request.record.nodeUid ?? node?.uid ?? ''
+function nodeUidOf({ request, node }: DisruptionSnapshot, ledger: Ledger): string {
+  const held = entriesOf(ledger, request.id).find(({ key }) => key === `node/${request.nodeName}`)
+  return held?.uid ?? request.record.nodeUid ?? (node as NodeFacts).uid
 }
 
 function reportOf(

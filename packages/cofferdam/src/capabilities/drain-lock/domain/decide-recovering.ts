@@ -9,6 +9,8 @@ import {
   bootThatGoes,
   type DisruptionView,
   goOn,
+  type HeldView,
+  missedDeadline,
   ownNode,
   recordSteps,
   retryMs,
@@ -23,40 +25,41 @@ import type { DisruptionRecord } from './snapshot.ts'
  * From the node's return, or from when no request wants it gone any more, until nothing of it is felt: it takes pods again
  * as soon as it is there, and the keys are held until the pods that stayed run and storage is clean.
  */
-export function decideRecovering(view: DisruptionView, ending: DisruptionEnding): DisruptionDecision {
+export function decideRecovering(view: HeldView, ending: DisruptionEnding): DisruptionDecision {
   const { held, snapshot } = view
   const node = ownNode(view)
   const record = recoveringRecord(view)
   const blockedBy = effectsLeft(view)
-  if (blockedBy.length === 0) {
-    const words = endingWords(view, ending)
-    if (mayStillGo(view)) return takeBackTheWord(view, record, words)
-    return decideEnding({ ...view, record }, words)
-  }
+  const [first] = blockedBy
+  if (first === undefined) return decideRecovered(view, ending)
   const plan = planPods({
     seen: snapshot,
     hasFallenBack: record.hasFallenBack,
     bound: record.skippedPods,
     isPatienceOver: false,
   })
-  const locks = held === undefined ? undefined : keepLocks(view, plan, record, held.epoch)
-  const steps: DisruptionStep[] = recordSteps(view, locks?.record ?? record)
-  if (held !== undefined && node?.isReady === true && node.isCordoned && isOwnCordon(view)) {
-    steps.push({ step: 'uncordon' })
-  }
-  steps.push(...(locks?.steps ?? []))
-  const [first] = blockedBy
+  const locks = keepLocks(view, plan, record, held.epoch)
+  const steps: DisruptionStep[] = recordSteps(view, locks.record)
+  if (node?.isReady === true && node.isCordoned && isOwnCordon(view)) steps.push({ step: 'uncordon' })
+  steps.push(...locks.steps)
   return goOn(view, {
-    reason: first?.reason ?? 'NodeAway',
-    explanation: `${endingWords(view, ending).explanation} Its holds are kept until ${first?.object ?? ''} has recovered.`,
-    record: locks?.record ?? record,
+    reason: first.reason,
+    explanation: `${endingWords(view, ending).explanation} Its holds are kept until ${first.object} has recovered.`,
+    record: locks.record,
     steps,
     ...withdrawal(view),
     blockedBy,
-    warnings: locks?.warnings ?? [],
+    warnings: locks.warnings,
     // Others wait for the key, and no event says that storage has become clean.
     ...(blockedBy.some(({ reason }) => reason === 'StorageRecovering') ? { recheckAfterMs: retryMs } : {}),
   })
+}
+
+/** Nothing of the disruption is felt any more. */
+export function decideRecovered(view: DisruptionView, ending: DisruptionEnding): DisruptionDecision {
+  const record = recoveringRecord(view)
+  const words = endingWords(view, ending)
+  return mayStillGo(view) ? takeBackTheWord(view, record, words) : decideEnding({ ...view, record }, words)
 }
 
 /** Whoever waits for the node reads on record that it may go, and may be about to take down whichever has its name. */
@@ -74,7 +77,7 @@ function takeBackTheWord(view: DisruptionView, record: DisruptionRecord, words: 
 export function effectsLeft(view: DisruptionView): DisruptionBlocker[] {
   const { snapshot, record, held, request } = view
   const node = ownNode(view)
-  const since = held?.entries[0]?.since ?? rfc3339(request.createdMs)
+  const since = held?.since ?? rfc3339(request.createdMs)
   const blockers: DisruptionBlocker[] = []
   if (node !== undefined && !node.isReady) {
     const wayOut = 'Bring the node back, or delete its Node object if it never returns.'
@@ -124,14 +127,15 @@ function recoveringRecord(view: DisruptionView): DisruptionRecord {
   })
 }
 
-function endingWords({ request, record, nowMs }: DisruptionView, ending: DisruptionEnding): Ending {
-  const { name, nodeName, deadlineMs } = request
+function endingWords(view: DisruptionView, ending: DisruptionEnding): Ending {
+  const { request, record } = view
+  const { name, nodeName } = request
   if (request.isCancelled) {
     const explanation = `${name} was deleted; ${nodeName} is being released.`
     return { phase: 'Rejected', reason: 'DisruptionCancelled', explanation }
   }
   if (ending === 'late') {
-    const explanation = `${name} missed its deadline ${rfc3339(deadlineMs ?? nowMs)}; ${nodeName} is being released.`
+    const explanation = `${name} missed its deadline ${rfc3339(missedDeadline(view) as number)}; ${nodeName} is being released.`
     return { phase: 'Rejected', reason: 'DeadlinePassed', explanation }
   }
   if (record.phase === 'Rejected') {

@@ -66,7 +66,7 @@ function answerFor(view: DisruptionView, pod: PodFacts): Answer {
   const seen = snapshot.responders
   if (named.length === 0 || pod.kind !== 'ordinary' || seen === undefined || breaksGlass) return { evict: true }
   if (seen.state === 'refused') return { evict: true, warning: cannotAsk(named, seen.why) }
-  if (seen.state === 'unknown') return { evict: false, waits: [unknownBlocker(view, pod, seen.why)] }
+  if (seen.state === 'unknown') return { evict: false, waits: [unknownBlocker(view, pod, { named, why: seen.why })] }
   const refusal = seen.refused.get(pod.uid)
   if (refusal !== undefined) return { evict: true, warning: cannotAsk(named, refusal) }
   const ask = seen.asks.find(({ podUid }) => podUid === pod.uid)
@@ -124,10 +124,14 @@ function startBlocker(pod: PodFacts, named: readonly string[], sinceMs: number):
   }
 }
 
-function unknownBlocker(view: DisruptionView, pod: PodFacts, why: string): DisruptionBlocker {
+function unknownBlocker(
+  view: DisruptionView,
+  pod: PodFacts,
+  { named, why }: { readonly named: readonly string[]; readonly why: string },
+): DisruptionBlocker {
   return {
     object: podName(pod),
-    holder: inWords(pod.responders ?? []),
+    holder: inWords(named),
     since: waitingSince(view),
     reason: 'EvictionRequestsUnknown',
     wayOut: `EvictionRequests are read again every few seconds: ${why}. Break-glass evicts the pod at once.`,

@@ -798,3 +798,33 @@ it('a wait tells since when, and the way out', () => {
     recheckAfterMs: 5000,
   })
 })
+
+it('a request far behind in a long queue asks seldom: a thousand of them would read the ledger all day', () => {
+  const tickets = Array.from({ length: 400 }, (_, at) => ({ ...waitingForWeb, requestId: `Q${at}`, number: at + 1 }))
+  const ledger = { ...heldByOther('node/node-a'), tickets }
+  expect(decideDisruption(tell({ ledger })).recheckAfterMs).toBeGreaterThan(5000)
+})
+
+it('break-glass names a holder without a name by its request', () => {
+  const ledger = ledgerOf(entry('node/node-a', { requestId: 'R2', holder: '', state: 'Acting' }))
+  const breakGlass = { by: 'eve', reason: 'fire', untilMs: nowMs + minutes(10) }
+  expect(decideDisruption(tell({ ledger, request: { breakGlass } })).explanation).toBe(
+    'eve breaks node/node-a of R2: fire.',
+  )
+})
+
+it('a pod whose budget is not seen does not stay: nobody could hold it', () => {
+  const { warnings } = decideDisruption(tell({ budgets: [] }))
+  expect(warnings.map(({ says }) => says)).toEqual(['asks to stay but is evicted: its budget cannot be seen'])
+})
+
+it('budgets are locked in the order of their names, whichever pod was listed first: two requests would cross', () => {
+  const db = { ...web, name: 'db', uid: 'db-1' }
+  const db0 = { ...web0, name: 'db-0', uid: 'db-0-1', budgetUids: ['db-1'] }
+  const claims = (pods: (typeof web0)[]) =>
+    decideDisruption(tell({ pods, budgets: [web, db] })).steps.flatMap((step) =>
+      step.step === 'take' ? step.claims.map(({ key }) => key) : [],
+    )
+  expect(claims([web0, db0])).toEqual(['node/node-a', 'pdb/shop/db', 'pdb/shop/web'])
+  expect(claims([db0, web0])).toEqual(claims([web0, db0]))
+})

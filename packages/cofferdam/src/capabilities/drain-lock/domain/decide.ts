@@ -3,7 +3,7 @@ import { decideActing } from './decide-acting.ts'
 import { decideEnding } from './decide-ending.ts'
 import { decideLocking } from './decide-locking.ts'
 import type { DisruptionDecision } from './decision.ts'
-import { bootThatGoes, type DisruptionView, goOn, isPastDeadline, ownNode, retryMs, viewOf } from './disruption-view.ts'
+import { bootThatGoes, type DisruptionView, goOn, missedDeadline, ownNode, retryMs, viewOf } from './disruption-view.ts'
 import type { DisruptionPhase, DisruptionSnapshot } from './snapshot.ts'
 
 /**
@@ -24,7 +24,7 @@ export function decideDisruption(snapshot: DisruptionSnapshot): DisruptionDecisi
   if (!ledger.known) return decideWithoutLedger(snapshot, ledger.why)
   const view = viewOf(snapshot, ledger.value)
   const { held, record, request } = view
-  if (held?.isForeign === true) return adoptFirst(view, held.entries[0]?.holder ?? '')
+  if (held?.isForeign === true) return adoptFirst(view, held.holder)
   if (held?.hasBegun === true || hasBegunByRecord(view)) return decideActing(view)
   if (isTerminal(record.phase)) return decideEnding(view, { phase: record.phase, ...explainTerminal(view) })
   if (request.isCancelled) {
@@ -63,8 +63,9 @@ function explainTerminal(view: DisruptionView): Pick<DisruptionDecision, 'reason
   if (record.phase === 'Completed') {
     return { reason: 'DisruptionCompleted', explanation: `${nodeName} is back or gone, and nothing is held for it.` }
   }
-  if (isPastDeadline(view)) {
-    const deadline = rfc3339(request.deadlineMs ?? 0)
+  const missedMs = missedDeadline(view)
+  if (missedMs !== undefined) {
+    const deadline = rfc3339(missedMs)
     return { reason: 'DeadlinePassed', explanation: `${name} missed its deadline ${deadline}; nothing is held for it.` }
   }
   if (ownNode(view) === undefined) {

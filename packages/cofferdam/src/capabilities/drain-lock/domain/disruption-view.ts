@@ -23,9 +23,17 @@ export interface DisruptionView {
 export interface HeldKeys {
   readonly entries: readonly LedgerEntry[]
   readonly epoch: number
+  /** Who took the first of them, and when. */
+  readonly holder: string
+  readonly since: string
   readonly hasBegun: boolean
   /** Somebody else than this process holds it, or nobody does any more. */
   readonly isForeign: boolean
+}
+
+/** Of a request that holds something. */
+export interface HeldView extends DisruptionView {
+  readonly held: HeldKeys
 }
 
 export function viewOf(snapshot: DisruptionSnapshot, ledger: Ledger): DisruptionView {
@@ -47,10 +55,12 @@ function heldBy(ledger: Ledger, requestId: string, holder: string): HeldKeys | u
   const entries = ledger.entries.filter((entry) => entry.requestId === requestId)
   const [first] = entries
   if (first === undefined) return undefined
-  const { epoch } = first
+  const { epoch, since } = first
   return {
     entries,
     epoch,
+    holder: first.holder,
+    since,
     hasBegun: entries.some(({ state }) => state !== 'Granted'),
     isForeign: entries.some((entry) => entry.holder !== holder || entry.state === 'Orphaned' || entry.epoch !== epoch),
   }
@@ -69,8 +79,9 @@ export function bootThatGoes({ held, record }: DisruptionView): string | undefin
   return recorded ?? (record.bootIDBefore === '' ? undefined : record.bootIDBefore)
 }
 
-export function isPastDeadline({ request: { deadlineMs }, nowMs }: DisruptionView): boolean {
-  return deadlineMs !== undefined && nowMs >= deadlineMs
+/** The deadline, once it has passed. */
+export function missedDeadline({ request: { deadlineMs }, nowMs }: DisruptionView): number | undefined {
+  return deadlineMs !== undefined && nowMs >= deadlineMs ? deadlineMs : undefined
 }
 
 /** Budgets that carry something of the request: its mark, or the disruption of a pod on its record. */
@@ -174,7 +185,7 @@ function stayAlive(
   const [first] = held?.entries ?? []
   if (held === undefined || first === undefined) return { alive: [], againMs: Number.POSITIVE_INFINITY }
   const spanMs = Math.max(1, snapshot.settings.renewMs)
-  const heldMs = Math.max(0, nowMs - (parseRfc3339(first.since) ?? 0))
+  const heldMs = Math.max(0, nowMs - (parseRfc3339(held.since) ?? 0))
   const againMs = spanMs - (heldMs % spanMs)
   const isDue = first.renewSequence % sequenceCycle !== Math.floor(heldMs / spanMs) % sequenceCycle
   const isEnding = held.isForeign || steps.some(({ step }) => step === 'release' || step === 'take')

@@ -4,13 +4,13 @@ import { areFollowing, explainFollowing } from '../../../shared/follows-osds.ts'
 import { quorumAtRisk } from '../../../shared/quorum-budget.ts'
 import { appLockBlockers, budgetBlocker, budgetsOver, obstacleBlocker } from './claims.ts'
 import type { DisruptionBlocker } from './decision.ts'
-import type { DisruptionView } from './disruption-view.ts'
+import type { HeldView } from './disruption-view.ts'
 import { type PodPlan, podName } from './plan-pods.ts'
 import type { BudgetFacts, PodFacts } from './snapshot.ts'
 
 /** What is seen to keep a pod from leaving, each with the pods that it keeps; whoever evicts them may learn of more. */
 export function drainBlockers(
-  view: DisruptionView,
+  view: HeldView,
   { leaves, going }: Pick<PodPlan, 'leaves' | 'going'>,
 ): DisruptionBlocker[] {
   const blockers = new Map<string, DisruptionBlocker>()
@@ -23,7 +23,7 @@ export function drainBlockers(
   return [...blockers.values(), ...going.map((pod) => leavingBlocker(view, pod))]
 }
 
-export function leavingBlocker({ request, held, nowMs }: DisruptionView, pod: PodFacts): DisruptionBlocker {
+export function leavingBlocker({ request, held, nowMs }: HeldView, pod: PodFacts): DisruptionBlocker {
   const { sinceMs, endsMs, finalizers = [] } = pod.leaving ?? {}
   const names = finalizers.join(', ')
   const isLate = endsMs !== undefined && endsMs <= nowMs
@@ -31,7 +31,7 @@ export function leavingBlocker({ request, held, nowMs }: DisruptionView, pod: Po
   return {
     object: podName(pod),
     holder: names === '' ? `kubelet of ${request.nodeName}` : `finalizer ${names}`,
-    since: sinceMs === undefined ? (held?.entries[0]?.since ?? '') : rfc3339(sinceMs),
+    since: sinceMs === undefined ? held.since : rfc3339(sinceMs),
     reason: 'PodIsLeaving',
     wayOut:
       names !== ''
@@ -43,12 +43,12 @@ export function leavingBlocker({ request, held, nowMs }: DisruptionView, pod: Po
   }
 }
 
-export function blockersOf(view: DisruptionView, pod: PodFacts): DisruptionBlocker[] {
+export function blockersOf(view: HeldView, pod: PodFacts): DisruptionBlocker[] {
   const budgets = budgetsOver(view, pod)
   if (budgets.length > 1) {
     const names = budgets.map(({ name }) => name).join(', ')
     const wayOut = `Change the selectors of ${names}, so that one budget covers it.`
-    const since = view.held?.entries[0]?.since ?? ''
+    const since = view.held.since
     return [{ object: podName(pod), holder: names, since, reason: 'BudgetOverlap', wayOut }]
   }
   const [budget] = budgets
@@ -67,31 +67,31 @@ export function blockersOf(view: DisruptionView, pod: PodFacts): DisruptionBlock
 }
 
 /** In the words of the explanation and the guard: healthy monitors can be out of quorum, and more of them would not end it. */
-function quorumBlocker({ held }: DisruptionView, budget: BudgetFacts): DisruptionBlocker | undefined {
+function quorumBlocker({ held }: HeldView, budget: BudgetFacts): DisruptionBlocker | undefined {
   if (budget.isQuorum !== true) return undefined
   const { reason, explanation, holder, unblocks } = quorumAtRisk
   const wayOut = `It waits since ${explanation}. What ends it: ${unblocks}.`
-  return { object: budgetKey(budget), holder, since: held?.entries[0]?.since ?? '', reason, wayOut }
+  return { object: budgetKey(budget), holder, since: held.since, reason, wayOut }
 }
 
 /** A mon or mgr beside OSDs goes after them: that no more of them are healthy than must be is not why it waits. */
-function followingBlocker({ held }: DisruptionView, budget: BudgetFacts): DisruptionBlocker | undefined {
+function followingBlocker({ held }: HeldView, budget: BudgetFacts): DisruptionBlocker | undefined {
   const { followers, currentHealthy, expectedPods } = budget
   if (followers === undefined || !areFollowing(followers, currentHealthy >= expectedPods)) return undefined
   const { explanation, holder, unblocks } = explainFollowing(followers, '')
   const wayOut = `It waits since ${explanation}. What ends it: ${unblocks}.`
-  return { object: budgetKey(budget), holder, since: held?.entries[0]?.since ?? '', reason: 'FollowsOsds', wayOut }
+  return { object: budgetKey(budget), holder, since: held.since, reason: 'FollowsOsds', wayOut }
 }
 
 /** Storage keeps the budgets of its own pods for a reason, and the number of disruptions they allow is not it. */
-function storageHolds({ snapshot, held }: DisruptionView, key: string): DisruptionBlocker[] {
+function storageHolds({ snapshot, held }: HeldView, key: string): DisruptionBlocker[] {
   return snapshot.storage
     .flatMap(({ holds = [] }) => holds)
     .filter(({ budgets }) => budgets.includes(key))
     .map(({ object, reason, wayOut }) => ({
       object,
       holder: key,
-      since: held?.entries[0]?.since ?? '',
+      since: held.since,
       reason,
       wayOut,
     }))

@@ -82,6 +82,17 @@ const cases: Record<string, Case> = {
     isTaken: true,
     then: [],
   },
+  'who steps back holds nothing and keeps its place in the queue': {
+    ledger: ours,
+    step: { step: 'step-back', epoch: 1, aside: undefined },
+    isTaken: true,
+    then: ['R waits'],
+  },
+  'a holder that was replaced steps back from nothing': {
+    ledger: takenOver,
+    step: { step: 'step-back', epoch: 1, aside: undefined },
+    isTaken: false,
+  },
   'a holder that was replaced shows no sign of life': {
     ledger: takenOver,
     step: { step: 'renew', epoch: 1 },
@@ -112,4 +123,12 @@ describe('a step of a request in the ledger', () => {
         ...outcome.ledger.tickets.map(({ requestId }) => `${requestId} waits`),
       ]).toEqual(then)
   })
+})
+
+it('who steps aside keeps its place too, and its ticket says that later ones may pass: they would wait for what does not end', () => {
+  const asideAfter = (aside: 'Always' | undefined) =>
+    takeLedgerStep(ours, { step: 'step-back', epoch: 1, aside }, { ...by, now }).ledger.tickets.map(
+      (each) => each.aside,
+    )
+  expect([asideAfter('Always'), asideAfter(undefined)]).toEqual([['Always'], [undefined]])
 })

@@ -58,6 +58,16 @@ const counts: Record<string, { given: readonly CountedNode[]; policy?: Maintenan
     policy: limited({ name: 'zone', per: zone }),
     then: ['limit/zone/x: 1, away: b'],
   },
+  'nodes without the label are a zone of their own: as many of them could go as there are': {
+    given: [node('a'), node('b', { isReady: false }), inZone('c', 'y', { isReady: false })],
+    policy: limited({ name: 'zone', per: zone }),
+    then: ['limit/zone/: 1, away: b'],
+  },
+  'a limit of a pool does not count for a node outside it': {
+    given: [node('a'), node('b', { labels: { pool: 'gpu' }, isReady: false })],
+    policy: limited({ name: 'gpu', selector: { matchLabels: { pool: 'gpu' } } }),
+    then: [],
+  },
   'a limit of a pool counts no node outside it': {
     given: [node('a', { labels: { pool: 'gpu' } }), node('b', { isReady: false })],
     policy: limited({ name: 'gpu', selector: { matchLabels: { pool: 'gpu' } }, most: { nodes: 2 } }),
@@ -198,4 +208,13 @@ describe('what limits ask of a request', () => {
   it.each(Object.entries(rows))('%s', (_sentence, { given, then }) => {
     expect(inWords(decideDisruption(tell(given)))).toEqual(then)
   })
+})
+
+it('a limit says how many it allows and how many are away without a place', () => {
+  const wayOut = (most: number, ...away: string[]) => {
+    const facts = { ...workers, most, away: away.map((name) => ({ name, isReady: true })) }
+    return decideDisruption(tell(limits(facts))).blockedBy[0]?.wayOut
+  }
+  expect(wayOut(1, 'node-b')).toContain('It allows 1 node in maintenance at once, and 1 is away without a place.')
+  expect(wayOut(2, 'node-b', 'node-c')).toContain('It allows 2 nodes in maintenance at once, and 2 are away')
 })

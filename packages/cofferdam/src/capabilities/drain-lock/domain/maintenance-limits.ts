@@ -59,10 +59,10 @@ export function indexLimits(
 ): (nodeName: string) => readonly LimitFacts[] {
   const byName = new Map(nodes.map((node) => [node.name, node]))
   const members = countNodes(nodes.filter(isControlPlane))
-  const groups = limits.map(({ selector, per }) => {
-    const counted = nodes.filter(({ labels }) => isSelected(selector, labels))
-    const byValue = groupedBy(counted, ({ labels }) => (per === undefined ? '' : (labels[per] ?? '')))
-    return new Map([...byValue].map(([value, group]) => [value, countNodes(group)]))
+  const grouped = limits.map((limit) => {
+    const counted = nodes.filter(({ labels }) => isSelected(limit.selector, labels))
+    const byValue = groupedBy(counted, ({ labels }) => countedValue(limit, labels) ?? '')
+    return { ...limit, groups: new Map([...byValue].map(([value, group]) => [value, countNodes(group)])) }
   })
   return (nodeName) => {
     const node = byName.get(nodeName)
@@ -73,10 +73,11 @@ export function indexLimits(
       const most = Math.min(controlPlaneMost, etcdSpares)
       facts.push({ key: limitKey('control-plane'), most, ...members.beside(nodeName), etcdSpares })
     }
-    for (const [at, { name, selector, per, most }] of limits.entries()) {
+    for (const limit of grouped) {
+      const { name, selector, most, groups } = limit
       if (!isSelected(selector, node.labels)) continue
-      const value: string | undefined = per === undefined ? undefined : (node.labels[per] ?? '')
-      const group = groups[at]?.get(value ?? '') ?? countNodes([])
+      const value = countedValue(limit, node.labels)
+      const group = groups.get(value ?? '') as ReturnType<typeof countNodes>
       facts.push({
         key: limitKey(value === undefined ? name : `${name}/${value}`),
         most: 'nodes' in most ? most.nodes : Math.max(1, Math.floor((most.percent * group.count) / 100)),
@@ -85,6 +86,11 @@ export function indexLimits(
     }
     return facts
   }
+}
+
+/** By which its nodes are counted; undefined: all of them together. */
+function countedValue({ per }: Pick<MaintenanceLimit, 'per'>, labels: CountedNode['labels']): string | undefined {
+  return per === undefined ? undefined : (labels[per] ?? '')
 }
 
 /** Every node that is asked about is handed the same lists, unless it is away itself. */

@@ -53,6 +53,16 @@ describe('what a request left', () => {
       seen(acting, { vanished: new Set(['R1']) }),
       ['orphan R1: HolderGone'],
     ],
+    'as a ticket behind an earlier one shows no life and is not given up: it waits for others': [
+      seen(take(turn, 'R3', node), silentFor(take(turn, 'R3', node), 'R3', 3 * renewMs)),
+      [],
+    ],
+    'as a place of a limit goes with its node: it would be taken for ever': [
+      seen(orphan(acted(take(emptyLedger, 'R1', node, { key: 'limit/all', uid: '', scope: 'R1' })), 'R1'), {
+        facts: new Map<string, KeyFacts>([['node/a', { kind: 'node', node: undefined }]]),
+      }),
+      ['purge R1: OrphanBuried'],
+    ],
     'as a ticket is withdrawn when it vanished': [
       seen(behind, { living: new Set(['R1']), vanished: new Set(['R2']) }),
       ['withdraw R2: TicketWithdrawn'],
@@ -208,4 +218,10 @@ it('decisions applied twice change nothing the second time', () => {
   expect(once.entries.map(({ state }) => state)).toEqual(['Orphaned', 'Orphaned', 'Orphaned'])
   expect(once.tickets).toEqual([])
   expect(applyOrphans(once, decisions)).toBe(once)
+})
+
+it('a ticket without a name is told by its request when it is withdrawn', () => {
+  const nameless = { ...behind, tickets: behind.tickets.map((ticket) => ({ ...ticket, holder: '' })) }
+  const [withdrawn] = decideOrphans(seen(nameless, { living: new Set(['R1']), vanished: new Set(['R2']) }))
+  expect(withdrawn?.explanation).toBe('request R2 waited for node/a and is gone; the others continue without it.')
 })

@@ -56,9 +56,8 @@ export function planPods(question: PodPlanQuestion): PodPlan {
   const selfBlocking = locks.filter((lock) => isInOwnWay(lock, leaves, question))
   for (const { pods, budget } of selfBlocking) {
     for (const name of pods) {
-      const index = stays.findIndex((pod) => pod.name === name && pod.namespace === budget.namespace)
-      const [pod] = stays.splice(index, 1)
-      if (pod === undefined) continue
+      const pod = stays.find((each) => each.name === name && each.namespace === budget.namespace) as PodFacts
+      stays.splice(stays.indexOf(pod), 1)
       leaves.push(pod)
       const says = `asks to stay but is evicted: others of ${budget.name} leave the node, and it does not allow both`
       warnings.push({ object: podName(pod), says })

@@ -44,7 +44,7 @@ export function unaskedLosses(
   { losses }: Pick<PodFacts, 'losses'>,
   { accepts }: { readonly accepts: readonly PodLoss[] },
 ): readonly PodLoss[] {
-  return losses.length === 0 ? none : losses.filter((loss) => !accepts.includes(loss))
+  return losses.filter((loss) => !accepts.includes(loss))
 }
 
 /** The pods whose eviction would destroy something that nobody has agreed to lose: nothing is evicted while there is one. */

@@ -17,8 +17,8 @@ interface Timed {
 export function queueTime({ record, nowMs }: Pick<Timed, 'record' | 'nowMs'>, isFirst: boolean): QueueTime {
   const { firstInQueueSinceMs: sinceMs, firstInQueueMs } = record
   if (isFirst === (sinceMs !== undefined)) return { firstInQueueSinceMs: sinceMs, firstInQueueMs }
-  if (isFirst) return { firstInQueueSinceMs: wholeSeconds(nowMs), firstInQueueMs }
-  const spentMs = Math.max(0, nowMs - (sinceMs ?? nowMs))
+  if (sinceMs === undefined) return { firstInQueueSinceMs: wholeSeconds(nowMs), firstInQueueMs }
+  const spentMs = Math.max(0, nowMs - sinceMs)
   return { firstInQueueSinceMs: undefined, firstInQueueMs: firstInQueueMs + wholeSeconds(spentMs) }
 }
 

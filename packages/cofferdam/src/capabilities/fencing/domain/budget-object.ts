@@ -20,7 +20,7 @@ export function buildMachineBudget(
   }: Pick<WantedMachineBudget, 'namespace' | 'name' | 'labelKey' | 'maxUnavailable'>,
   cluster: { readonly namespace: string; readonly name: string; readonly uid: string },
   notes: Readonly<Record<string, string>> = {},
-): MachineDisruptionBudget {
+): MachineDisruptionBudget & Required<Pick<MachineDisruptionBudget, 'spec'>> {
   return {
     apiVersion: apiVersionOf(machineDisruptionBudgets),
     kind: machineDisruptionBudgets.kind,

@@ -43,7 +43,7 @@ export function buildBudgetUpdate(
     isSameJson(seen.metadata.labels, labels) &&
     isSameJson(seen.metadata.annotations, annotations)
   if (isAsWanted) return undefined
-  return { ...seen, metadata: { ...seen.metadata, labels, annotations }, ...(spec === undefined ? {} : { spec }) }
+  return { ...seen, metadata: { ...seen.metadata, labels, annotations }, spec }
 }
 
 /** The budget with what was decided written on it; undefined: it says that already. */

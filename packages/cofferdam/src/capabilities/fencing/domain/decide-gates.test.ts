@@ -120,6 +120,18 @@ describe('what remediators are told', () => {
       world({ ...held, openshiftHealthChecks: [workersCheck] }),
       ['pause openshift-machine-api/workers'],
     ],
+    'is about the longest sick first, then by name, and last about one of which nobody knows since when: its time never comes':
+      [
+        world({
+          ...medik8s,
+          nodes: [
+            exampleNode('c', { sickSinceMs: startMs - minute }),
+            { ...exampleNode('a', { sickSinceMs: 0 }), status: { nodeInfo: { bootID: 'boot-1' } } } as never,
+            exampleNode('b', { sickSinceMs: startMs - minute }),
+          ],
+        }),
+        ['hold-lease c', 'hold-lease a'],
+      ],
     'leaves a pause of somebody else alone': [
       world({
         ...held,
@@ -214,5 +226,18 @@ describe('what remediators are told', () => {
   }
   it.each(Object.entries(cases))('%s', (_, [objects, expected]) => {
     expect(gates(objects)).toEqual(expected)
+  })
+
+  it('names ten nodes at most: the event would be refused as too long', () => {
+    const names = Array.from({ length: 12 }, (_, at) => `n${String(at).padStart(2, '0')}`)
+    const objects = smallFencing({
+      clusters: [exampleCluster(names, { evidence: dirty.evidence })],
+      nodes: names.map((name) => exampleNode(name, { sickSinceMs: startMs - minute })),
+      openshiftMachines: names.map((name) => exampleMachine(name)),
+      openshiftHealthChecks: [workersCheck],
+    })
+    expect(decide(objects).gates[0]?.explanation).toContain(
+      'Storage needs n00, n01, n02, n03, n04, n05, n06, n07, n08, n09 and 2 more now.',
+    )
   })
 })

@@ -2,14 +2,18 @@ import { describe, expect, it } from 'vitest'
 import { known } from '../../../shared/observed.ts'
 import { decideFencing } from './decide.ts'
 import { decideFencingPass } from './decide-pass.ts'
+import { marks } from './marks.ts'
+import { buildNodeLease } from './node-lease.ts'
 import { type FencingObjects, parseFencing } from './parse-fencing.ts'
 import type { SeenFencing } from './pass-snapshot.ts'
+import { fencesText } from './recorded-fences.ts'
 import type { FencingStep } from './steps.ts'
 import {
   applyDecision,
   exampleCluster,
   exampleNode,
   exampleRequest,
+  nodesCheck,
   rebootsOf,
   settled,
   smallFencing,
@@ -53,6 +57,28 @@ function inWords(step: FencingStep): string {
 
 const specOf = ({ budgets }: FencingObjects, maxUnavailable: number) =>
   budgets.map((budget) => ({ ...budget, spec: { ...budget.spec, maxUnavailable } }))
+
+/** Two nodes are sick, and Ceph is clean: one may go. */
+const medik8s = { nodeHealthChecks: [nodesCheck], leases: [] }
+const sick = (...names: string[]) =>
+  nodes.map((name) => exampleNode(name, names.includes(name) ? { sickSinceMs: startMs - 60_000 } : {}))
+const leaseOf = (node: string) => buildNodeLease({ node, nodeUid: `uid-of-${node}`, nowMs: startMs })
+const fenced = (objects: FencingObjects): FencingObjects => {
+  const record = new Map([['m-a', { node: 'a', bootID: 'boot-0', scope: 'a', sinceMs: startMs - 3_600_000 }]])
+  const budgets = objects.budgets.map((budget) => ({
+    ...budget,
+    metadata: {
+      ...budget.metadata,
+      annotations: { ...budget.metadata.annotations, [marks.fences]: fencesText(record) as string },
+    },
+  }))
+  return { ...objects, budgets }
+}
+
+function withoutStatus(budget: FencingObjects['budgets'][number]) {
+  const { status: _, ...rest } = budget
+  return rest
+}
 
 const cases: Record<string, { given: Parameters<typeof decideFencingPass>[0]; then: string[] }> = {
   'whatever is open is closed while something cannot be read': {
@@ -132,6 +158,34 @@ const cases: Record<string, { given: Parameters<typeof decideFencingPass>[0]; th
       }),
       then: ['keep-budget', 'hold', 'release', 'note-budget', 'report decision'],
     },
+  'whoever has to be kept is kept at once, and whoever may go is let go only after the ledger was read': {
+    given: seen({ ...calm, ...medik8s, nodes: sick('a', 'b'), leases: [leaseOf('a')] }),
+    then: ['hold-lease', 'keep-budget', 'hold', 'announce-budget', 'ask, 1 announced'],
+  },
+  'after the ledger was read the first may go, and the next is still kept before that': {
+    given: seen({ ...calm, ...medik8s, nodes: sick('a', 'b'), leases: [leaseOf('a')] }, { announced: [] }),
+    then: ['hold-lease', 'free-lease', 'release', 'report decision'],
+  },
+  'a fence that is over is taken off an open budget, which stays open: closed for it, no machine could be fenced': {
+    given: seen(fenced(calm)),
+    then: ['keep-budget', 'hold', 'announce-budget', 'ask, 1 announced'],
+  },
+  'a budget without a status, as an administrator restored it, is announced before it is opened': {
+    given: seen(calm, { budgets: calm.budgets.map(withoutStatus) }),
+    then: ['keep-budget', 'hold', 'announce-budget', 'ask, 1 announced'],
+  },
+  'a budget that was announced and is gone with its cluster is not written again': {
+    given: seen({ ...calm, clusters: [], budgets: [] }, { announced }),
+    then: [...nodes.map(() => 'remove-labels'), 'release', 'report decision'],
+  },
+  'a budget that was announced and deleted since is not opened: the next pass makes it closed': {
+    given: seen(closed, { announced, budgets: [] }),
+    then: ['release', 'note-budget', 'report decision'],
+  },
+  'labels that are missing are no reason to take any away': {
+    given: seen(smallFencing(), { announced: [] }),
+    then: ['release', 'note-budget', 'report decision'],
+  },
   'labels come before the budget that counts by them': {
     given: seen(smallFencing()),
     then: ['add-labels', 'add-labels', 'add-labels', 'close-budget', 'hold', 'release', 'report decision'],
@@ -152,4 +206,11 @@ describe('the steps of a pass over all machines', () => {
   it.each(Object.entries(cases))('%s', (_sentence, { given, then }) => {
     expect(decideFencingPass(given, decideFencing).steps.map(inWords)).toEqual(then)
   })
+})
+
+it('a budget whose annotations somebody removed is written with all of them: nobody would know whose it is', () => {
+  const [budget] = calm.budgets
+  const { annotations: _, ...metadata } = budget?.metadata ?? { name: '' }
+  const objects = { ...calm, budgets: [{ ...budget, metadata } as (typeof calm.budgets)[number]] }
+  expect(applyDecision(objects).budgets[0]?.metadata.annotations).toEqual(budget?.metadata.annotations)
 })

@@ -5,7 +5,7 @@ import { isHold } from './decide-gates.ts'
 import type { ClusterAnswer, FencingDecision, WantedMachineBudget } from './decision.ts'
 import { parseMachineBudget } from './parse-budget.ts'
 import type { BlindFencing, FencingPassSnapshot, SeenFencing } from './pass-snapshot.ts'
-import type { FencingSnapshot } from './snapshot.ts'
+import type { FencedCluster, FencingSnapshot } from './snapshot.ts'
 import type { BudgetKey, EndBudget, FencingStep, NoteBudget, ReportFencing } from './steps.ts'
 
 export interface FencingPass {
@@ -162,8 +162,8 @@ function notesOf(snapshot: SeenFencing, answers: readonly Answer[]): NoteBudget[
 
 function noteFor({ seen }: SeenFencing, answer: Answer): Readonly<Record<string, string>> {
   const { namespace, name } = answer
-  const cluster = seen.clusters.find((each) => each.namespace === namespace && each.name === name)
-  return cluster === undefined ? {} : budgetNotes(cluster, answer, seen.nowMs)
+  const cluster = seen.clusters.find((each) => each.namespace === namespace && each.name === name) as FencedCluster
+  return budgetNotes(cluster, answer, seen.nowMs)
 }
 
 /** A budget that a cluster had before stays until it has another, and allows no disruption meanwhile. */

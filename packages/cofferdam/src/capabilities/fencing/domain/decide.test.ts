@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { known, unknown } from '../../../shared/observed.ts'
+import { createFencingJudge } from './decide.ts'
 import { marks } from './marks.ts'
-import type { FencingObjects } from './parse-fencing.ts'
+import { type FencingObjects, parseFencing } from './parse-fencing.ts'
 import type { CephEvidence, FencedCluster } from './snapshot.ts'
 import {
   applyDecision as applyOnce,
@@ -50,6 +51,15 @@ function osdsOf(node: string, { isReady, isUp }: { isReady: boolean; isUp: boole
     evidence: evidence({ upOsds: new Set([0, 1, 2].filter((id) => isUp || !isThere[id])), isClean: known(isUp) }),
   }
 }
+
+it('a node whose last OSD was purged is no longer spoken of: its machine would be held for storage that it has not', () => {
+  const judge = createFencingJudge()
+  const calm = settled(smallFencing())
+  const named = (objects: FencingObjects) => judge.decide(parseFencing(objects)).nodes.map(({ node }) => node)
+  const [a, b] = exampleCluster(three).osds
+  expect(named(calm)).toEqual(three)
+  expect(named(withCluster({ osds: [a, b] as FencedCluster['osds'] }, calm))).toEqual(['a', 'b'])
+})
 
 describe('the allowance of a cluster', () => {
   const calm = settled(smallFencing())

@@ -149,6 +149,23 @@ describe('a fence', () => {
     expect(fences(remembered(begun))).toEqual([['m-a', false]])
   })
 
+  it('that held all of the storage and is forgotten holds all of it still', () => {
+    const clusters = calm.clusters.map((cluster) => ({ ...cluster, heldForFences: [''] }))
+    expect(decide({ ...calm, clusters, budgets: [] }).fences.map(({ machine, scope }) => [machine, scope])).toEqual([
+      ['(forgotten in all domains)', ''],
+    ])
+  })
+
+  it('of a machine in another namespace than the budget is called by both, and is found again by that', () => {
+    const elsewhere = exampleMachine('a', {
+      metadata: { name: 'm-a', namespace: 'elsewhere', deletionTimestamp: '2026-01-01T00:00:00Z' },
+    })
+    const objects = { ...calm, openshiftMachines: [elsewhere, exampleMachine('b'), exampleMachine('c')] }
+    const called = (now: FencingObjects) => decide(now).fences.map(({ machine, node }) => [machine, node])
+    expect(called(objects)).toEqual([['elsewhere/m-a', 'a']])
+    expect(called(settled(objects))).toEqual([['elsewhere/m-a', 'a']])
+  })
+
   it('leaves nothing behind when it is over', () => {
     const after = settled(at(6 * minute, gone))
     expect(after.budgets[0]?.metadata.annotations).not.toHaveProperty(marks.fences)

@@ -129,7 +129,7 @@ function begun(index: FencingIndex, labelled: LabelledCluster, called: string): 
   return {
     node,
     bootID: index.nodes.get(node)?.bootID ?? '',
-    scope: domains.length === 1 ? (domains[0] ?? '') : '',
+    scope: domains.length === 1 ? (domains[0] as string) : '',
     sinceMs: index.snapshot.nowMs,
   }
 }
@@ -146,7 +146,8 @@ function isOver(
   const { polledAtMs, isRecord = false } = evidence.value
   if (isRecord) return false
   const isNoticed = (ms: number) => polledAtMs >= Math.max(sinceMs, Math.min(ms, nowMs)) + noticeMs
-  if (host === undefined) return isNoticed(goneMs ?? nowMs)
+  // What is not there has its time on record.
+  if (host === undefined) return isNoticed(goneMs as number)
   if (!host.hasOsds) return isNoticed(sinceMs)
   const node = index.nodes.get(nodeName)
   if (host.isWanted || index.remediating.has(nodeName) || node === undefined) return false

@@ -66,6 +66,11 @@ describe('the patch of a gate', () => {
       machine({ [skip]: 'theirs', [mark]: 'skip-remediation' }),
       { metadata: { resourceVersion: '7', annotations: { [mark]: null } } },
     ],
+    'takes back one of our marks and leaves the others: what they stand for would stay for ever': [
+      { kind: 'unskip-machine', ...about },
+      machine({ [skip]: 'cofferdam', [mark]: 'paused,skip-remediation' }),
+      { metadata: { resourceVersion: '7', annotations: { [skip]: null, [mark]: 'paused' } } },
+    ],
     'pauses a health check with our mark': [
       { kind: 'pause', ...machines },
       workersCheck,
@@ -81,6 +86,11 @@ describe('the patch of a gate', () => {
       { kind: 'pause', ...nodes },
       { ...check, spec: { pauseRequests: ['upgrade'] } },
       { metadata: { resourceVersion: '7' }, spec: { pauseRequests: ['upgrade', pauseRequest] } },
+    ],
+    'adds no second request to pause: only one would be taken back': [
+      { kind: 'pause', ...nodes },
+      { ...check, spec: { pauseRequests: [pauseRequest] } },
+      undefined,
     ],
     'takes only our request to pause away': [
       { kind: 'resume', ...nodes },
@@ -121,6 +131,12 @@ describe('the Lease of a node', () => {
       '9',
       { ...held.spec, renewTime: '2027-01-15T08:00:01.500000Z' },
     ])
+  })
+
+  it('is held from now where nobody wrote since when', () => {
+    const { acquireTime: _, ...spec } = held.spec ?? {}
+    const renewed = buildNodeLease({ node: 'a', nodeUid: 'u', nowMs: startMs, seen: { ...held, spec } })
+    expect(renewed.spec?.acquireTime).toBe('2027-01-15T08:00:00.000000Z')
   })
 
   it('counts one more holder when it is taken from one who let it lapse', () => {

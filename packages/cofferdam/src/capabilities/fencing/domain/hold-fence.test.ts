@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { adopt, emptyLedger, grant, intend, type Ledger, orphan } from '../../../ledger/rules/ledger.ts'
 import type { Fence } from './decision.ts'
-import { fenceRequestId, holdFence, neededHolds, unneededHolds } from './hold-fence.ts'
+import { fenceHold, fenceRequestId, holdFence, neededHolds, unneededHolds } from './hold-fence.ts'
 
 const now = '2026-01-01T00:00:00Z'
 const cluster = { namespace: 'rook-ceph', name: 'my-cluster', uid: 'uid-1' }
@@ -113,4 +113,9 @@ describe('what fences need', () => {
     expect(unneededHolds(ledger, neededHolds([fence()]))).toEqual(['fencing/uid-0/a'])
     expect(unneededHolds(ledger, new Map())).toEqual(['fencing/uid-1/a', 'fencing/uid-0/a'])
   })
+})
+
+it('a hold that fails is reported by what it was for, and one that is given back by that', () => {
+  expect(fenceHold.describe('hold', id)).toBe('hold the storage of machines that are being fenced')
+  expect(fenceHold.describe('release', id)).toBe('release the storage of machines that were fenced')
 })

@@ -114,7 +114,7 @@ function wordsInTurn(first: readonly string[]): Words {
   return {
     mayFence: false,
     reason: 'FenceInTurn',
-    explanation: `${first.length === 0 ? 'Another node' : first.join(', ')} is first in the queue.`,
+    explanation: `${first.join(', ')} is first in the queue.`,
     wayOut: 'It is queued until Ceph is clean again.',
   }
 }

@@ -1,3 +1,4 @@
+import type { Lease } from '@cofferdam/kubernetes/api/core.ts'
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { describe, expect, it } from 'vitest'
 import { known, unknown } from '../../../shared/observed.ts'
@@ -11,6 +12,7 @@ import {
   decide,
   exampleCluster,
   exampleMachine,
+  exampleNode,
   nodesCheck,
   settled,
   smallFencing,
@@ -64,6 +66,12 @@ describe('what a CephCluster says about fencing', () => {
   it.each(Object.entries(cases))('%s', (_, [seen, expected]) => {
     expect(parseFencingSettings(seen)).toEqual(expected)
   })
+
+  it('is kept beside it where there are no Machines, and nowhere where it has no namespace', () => {
+    const { metadata } = cluster({})
+    const here = { ...cluster({}), metadata: { ...metadata, namespace: 'rook' } }
+    expect([here, cluster({})].map((each) => parseFencingSettings(each, false).budgetNamespace)).toEqual(['rook', ''])
+  })
 })
 
 describe('the record of fences', () => {
@@ -80,6 +88,11 @@ describe('the record of fences', () => {
     'is no JSON': ['{', 'it is not JSON'],
     'is a list': ['[]', 'it is no JSON object'],
     'has an entry without a time': ['{"m":{"node":"a","bootID":"b","scope":""}}', 'the entry of machine m is invalid'],
+    'has an entry that is a list': ['{"m":[]}', 'the entry of machine m is invalid'],
+    'has an entry whose node is a number': [
+      '{"m":{"node":1,"bootID":"b","scope":"","since":"2026-01-01T00:00:00Z"}}',
+      'the entry of machine m is invalid',
+    ],
     'has an entry that went at no time': [
       '{"m":{"node":"a","bootID":"b","scope":"","since":"2026-01-01T00:00:00Z","gone":1}}',
       'the entry of machine m is invalid',
@@ -114,6 +127,50 @@ describe('objects that others changed', () => {
     expect(
       selectors.map((selector) => parseMachineBudget({ ...budget, spec: { selector } } as never).view.labelKey),
     ).toEqual([undefined, undefined, undefined, undefined])
+  })
+
+  it('an entry of a remediator without a time counts as the oldest: dropped, a second machine would be let through', () => {
+    const [budget] = settled(smallFencing()).budgets
+    const disruptedMachines = { 'm-a': 7, 'm-b': 'yesterday', 'm-c': '1970-01-01T00:00:05Z' }
+    const { disrupted } = parseMachineBudget({ ...budget, status: { disruptedMachines } } as never).view
+    expect([...disrupted]).toEqual([
+      ['m-a', 0],
+      ['m-b', 0],
+      ['m-c', 5_000],
+    ])
+  })
+
+  it('a Lease without times has lapsed, and one that is held by nobody or is not about a node is none', () => {
+    const lease = (name: string, spec: object): Lease => ({
+      apiVersion: 'coordination.k8s.io/v1',
+      kind: 'Lease',
+      metadata: { name, namespace: 'medik8s-leases' },
+      spec,
+    })
+    const leases = [
+      lease('node-a', { holderIdentity: 'them' }),
+      lease('node-b', { holderIdentity: 'them', renewTime: 'soon', leaseDurationSeconds: 60 }),
+      lease('node-c', { holderIdentity: '' }),
+      lease('leader', { holderIdentity: 'them' }),
+      lease('node-d', {}),
+    ]
+    expect([...parseFencing(smallFencing({ leases })).leases]).toEqual([
+      ['a', { holder: 'them', validUntilMs: 0, isOurs: false }],
+      ['b', { holder: 'them', validUntilMs: 60_000, isOurs: false }],
+    ])
+  })
+
+  it('a node whose kubelet has never reported is not Ready, and nobody knows since when', () => {
+    const [node] = parseFencing(smallFencing({ nodes: [{ ...exampleNode('a'), status: {} }] })).nodes
+    expect(node).toMatchObject({ isReady: false, isSilent: false, notReadySinceMs: undefined, bootID: '' })
+  })
+
+  it('a health check without a selector may be about any node: none of them would be kept from it', () => {
+    const objects = smallFencing({
+      openshiftHealthChecks: [{ ...workersCheck, spec: {} } as never],
+      nodeHealthChecks: [{ ...nodesCheck, spec: {} } as never],
+    })
+    expect(parseFencing(objects).remediators.map(({ nodes }) => nodes)).toEqual([undefined, undefined])
   })
 
   it('a budget that was edited by hand is told, and put right', () => {
@@ -195,6 +252,17 @@ describe('who looks after health checks', () => {
     } as never
     const [remediator] = parseFencing(smallFencing({ nodeHealthChecks: [check] })).remediators
     expect(remediator).toMatchObject({ nodes: ['a', 'b', 'c'], remediating: ['a'], isAlive: known(true) })
+  })
+
+  it('is told of at most ten nodes that no Machine has: a list of a thousand would hide all else', () => {
+    const names = Array.from({ length: 12 }, (_, at) => `n${String(at).padStart(2, '0')}`)
+    const objects = smallFencing({
+      clusters: [exampleCluster(names)],
+      nodes: names.map((name) => exampleNode(name)),
+    })
+    expect(decide(objects).problems[0]?.problem).toBe(
+      'no Machine has the nodes n00, n01, n02, n03, n04, n05, n06, n07, n08, n09 and 2 more with its OSDs, so its budget does not count them',
+    )
   })
 
   it('is not asked about nodes that no Machine has, but those are told', () => {

@@ -23,3 +23,11 @@ it('a ready mgr of the same name makes no dead mon look alive: its machine would
   const pods = [pod('rook-ceph-mgr', 'a', 'node-2', true), pod('rook-ceph-mon', 'a', 'node-1', false)]
   expect(parseMons(deployments, pods)).toEqual([{ name: 'a', places: [{ nodeName: 'node-1', isReady: false }] }])
 })
+
+it('a mon without a name is none, and a pod without a node is nowhere: neither may stand for a quorum', () => {
+  const { labels: _, ...metadata } = deployment('rook-ceph-mon', 'b').metadata
+  const nameless = { ...deployment('rook-ceph-mon', 'b'), metadata: { ...metadata, labels: { app: 'rook-ceph-mon' } } }
+  const { nodeName: __, ...spec } = pod('rook-ceph-mon', 'a', 'node-1', false).spec
+  const unbound = { ...pod('rook-ceph-mon', 'a', 'node-1', false), spec }
+  expect(parseMons([nameless, deployment('rook-ceph-mon', 'a')], [unbound])).toEqual([{ name: 'a', places: [] }])
+})

@@ -51,7 +51,7 @@ export function parseNodeHealthCheck(
 }
 
 /** Whoever manages a health check writes its status; where there is none, nobody does. */
-function aliveness(written: unknown, field: string): Observed<boolean> {
+function aliveness(written: unknown, field: string): Observed<true> {
   return written === undefined || written === null
     ? unknown(`${field} is not set, so no controller manages it yet`)
     : known(true)

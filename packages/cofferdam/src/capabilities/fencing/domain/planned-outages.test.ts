@@ -101,6 +101,10 @@ describe('a node that is rebooted on plan', () => {
       planned(awayFor(minute), { annotations: { 'cofferdam.io/away-since': rfc3339(startMs + 2 * hour) } }),
       'PlannedOutage false',
     ],
+    'has its time counted from now where no clock says since when it is away: it would be fenced at once': [
+      planned({ ...awayFor(minute), status: { nodeInfo: { bootID: 'boot-1' } } } as never),
+      'PlannedOutage false',
+    ],
     'is protected while its new boot is not Ready yet': [
       planned(exampleNode('a', { sickSinceMs: startMs - minute, bootID: 'boot-2' }), {
         status: { phase: 'Recovering' },
@@ -163,6 +167,22 @@ describe('a node that is rebooted on plan', () => {
     })
     const [ready] = decide(planned(exampleNode('a'))).nodes
     expect(ready?.explanation).toContain('protected from remediation for 1h from when it stops being Ready.')
+  })
+
+  it('says its request where nobody is named as asking, and the deadline after which nothing protects it', () => {
+    const [answer] = decide(
+      planned(exampleNode('a'), { spec: { requester: '', deadline: rfc3339(startMs + hour) } }),
+    ).nodes
+    expect(answer?.explanation).toBe(
+      'nodedisruption/reboot-a takes it out for a reboot: it is protected from remediation for 1h from when it stops being Ready, and not after 2027-01-15T09:00:00Z.',
+    )
+  })
+
+  it('is not protected by a request without a UID that has not begun: the ledger cannot mean it', () => {
+    const request = exampleRequest('a', { status: { phase: 'Locking' } })
+    const { uid: _, ...metadata } = request.metadata
+    const objects = { ...planned(exampleNode('a')), reboots: rebootsOf({ ...request, metadata }) }
+    expect(words(objects)).toBe('nothing')
   })
 
   it('is judged again when its time is over, though nothing else happens then', () => {
@@ -320,6 +340,39 @@ describe('a node that is rebooted on plan, beside storage', () => {
     expect(words(smallFencing({ clusters, nodes, reboots: rebootsOf(exampleRequest('a')) }))).toBe(
       'FenceWaitsForData false',
     )
+  })
+
+  describe('whose time is over while it is not known where an OSD is, and whose Machine has no label', () => {
+    const unplaced = (isClean: boolean) =>
+      smallFencing({
+        clusters: [
+          exampleCluster(['a', 'b', 'c'], {
+            evidence: known({ polledAtMs: startMs, isClean: known(isClean), upOsds: new Set([1, 2]) }),
+            osds: [
+              { id: 0, isReady: false, nodeName: known('a'), domain: 'a' },
+              { id: 1, isReady: true, nodeName: known('b'), domain: 'b' },
+              { id: 2, isReady: true, nodeName: unknown('its pod is not bound'), domain: 'c' },
+            ],
+          }),
+        ],
+        nodes: [awayFor(2 * hour), ...others],
+        reboots: rebootsOf(exampleRequest('a')),
+      })
+
+    it('is kept while the data is not clean: the OSD may be on it', () => {
+      expect(words(unplaced(false))).toBe('FenceWaitsForData false')
+    })
+
+    it('may go when all of it is clean and every other Machine has its label, as one without OSDs may', () => {
+      const calm = unplaced(true)
+      const label = { 'fencegroup.rook.io/ceph': 'true' }
+      const openshiftMachines = [
+        exampleMachine('a'),
+        exampleMachine('b', { metadata: { name: 'm-b', labels: label } }),
+        exampleMachine('c', { metadata: { name: 'm-c', labels: label } }),
+      ]
+      expect(words({ ...calm, openshiftMachines })).toBe('PlannedOutageOver true')
+    })
   })
 
   it('is not fenced to bring a monitor back: the one that died unplanned is', () => {

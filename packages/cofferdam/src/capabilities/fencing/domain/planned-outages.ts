@@ -1,18 +1,29 @@
 import type { FencedNodeView, FencingSnapshot, MachineView, RebootRequest } from './snapshot.ts'
 
 /** A node that is away on plan, or is about to be. */
-export interface PlannedOutage {
+export type PlannedOutage = OutageAhead | OutageNow
+
+interface OutageRequest {
   readonly node: string
   /** The name of the NodeDisruption. */
   readonly request: string
   /** Who asked for it, in readable form. */
   readonly by: string
-  /** Undefined: the node is still Ready. */
-  readonly awaySinceMs: number | undefined
   /** How long it may be away. */
   readonly returnWithinMs: number
+}
+
+/** The node is still Ready. */
+interface OutageAhead extends OutageRequest {
+  readonly awaySinceMs: undefined
   /** When it is protected no longer; undefined: that counts from when it stops being Ready. */
   readonly untilMs: number | undefined
+  readonly isOver: false
+}
+
+interface OutageNow extends OutageRequest {
+  readonly awaySinceMs: number
+  readonly untilMs: number
   /** It was to be back by then and is not: it is a dead node like any other. */
   readonly isOver: boolean
 }

@@ -35,11 +35,10 @@ export function fencingProblems(snapshot: FencingSnapshot, clusters: readonly La
     }
   }
   for (const { kind, key, isAlive } of snapshot.remediators) {
-    if (isAlive.known && isAlive.value) continue
-    const why = isAlive.known ? 'no controller seems to manage it' : isAlive.why
+    if (isAlive.known) continue
     problems.push({
       object: `${kind}/${key}`,
-      problem: `${why}; machines are not kept from a remediator that does not listen`,
+      problem: `${isAlive.why}; machines are not kept from a remediator that does not listen`,
     })
   }
   const wanted = new Set(clusters.map(({ budget }) => budget))

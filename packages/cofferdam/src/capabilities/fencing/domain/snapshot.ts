@@ -200,8 +200,8 @@ export interface RemediatorView {
   readonly key: string
   /** Names of the nodes it manages; undefined: unknown. */
   readonly nodes: readonly string[] | undefined
-  /** What it says of itself: whether somebody manages the object at all. */
-  readonly isAlive: Observed<boolean>
+  /** What it says of itself: whether somebody manages the object at all. That nobody does cannot be known. */
+  readonly isAlive: Observed<true>
   /** It deletes Machines, so that a hook on one holds it up; else it reboots or replaces them by itself, and hooks hold nothing. */
   readonly isHeldByHooks: boolean
   /** Our own pause, as we left it. */

@@ -182,12 +182,10 @@ function remediatorsOf({ snapshot }: FencingView, nodeName: string): RemediatorV
 
 export function remediatorAnswer(check: RemediatorView): RemediatorAnswer {
   const { kind, key, isAlive, isPausedByUs, isPausedByOthers } = check
-  const listens = isAlive.known && isAlive.value
-  const why = isAlive.known ? 'no controller seems to manage it' : isAlive.why
   return {
     remediator: `${kind}/${key}`,
-    listens,
-    ...(listens ? {} : { why }),
+    listens: isAlive.known,
+    ...(isAlive.known ? {} : { why: isAlive.why }),
     ...(isPausedByOthers ? { pausedBy: 'others' } : isPausedByUs ? { pausedBy: 'us' } : {}),
   }
 }

@@ -8,9 +8,11 @@ import {
   heldManagerOf,
   isHoldBudget,
   isInstanceManagerBudget,
+  isOverInstanceManager,
   ownBudgetLabel,
 } from './budget-object.ts'
 import { managerView } from './testing/longhorn-fixture.ts'
+import { holdBudget, longhornBudget } from './testing/longhorn-objects.ts'
 
 const sha512Hex = (text: string) => createHash('sha512').update(text).digest('hex')
 
@@ -93,4 +95,9 @@ describe('the budgets of the CSI sidecars', () => {
     const input = { volumes: [], deployments, existing: both }
     expect(decideCsiBudgets({ ...input, isOneUnreadable: true })).toEqual({ create: [], remove: [] })
   })
+})
+
+it('a budget is about an instance manager when it is Longhorn’s or one of ours, and no other is: it would be reported as lost', () => {
+  const other = { ...longhornBudget('n1'), metadata: { name: 'shop' }, spec: { minAvailable: 1 } }
+  expect([longhornBudget('n1'), holdBudget('n1'), other].map(isOverInstanceManager)).toEqual([true, true, false])
 })

@@ -139,6 +139,10 @@ const cases: Record<string, { given: Given; then: ReturnType<typeof decide> }> =
     given: { spec: tainted, mark: own },
     then: 'yield',
   },
+  'an uncordon is heeded while the taints cannot be read: one of them may close the node': {
+    given: { spec: { taints: 'many' as never }, mark: own },
+    then: 'yield',
+  },
   'what was heeded is remembered': { given: { spec: tainted, mark: lifted }, then: 'nothing' },
   'a cordon that another client sets after that is not ours': { given: { spec: both, mark: lifted }, then: 'nothing' },
   'nor is it when the taint is gone; only our mark goes': { given: { spec: cordoned, mark: lifted }, then: 'forget' },

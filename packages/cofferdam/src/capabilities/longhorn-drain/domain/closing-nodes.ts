@@ -8,7 +8,7 @@ import { isLeaving } from './eviction-flags.ts'
 import type { ObservedLonghorn } from './plan-budgets.ts'
 import { isSeenClosed } from './seen-closing.ts'
 import type { LonghornNodeView, LonghornSnapshot } from './snapshot.ts'
-import type { LonghornStep, LonghornWrite } from './steps.ts'
+import type { GuidanceWrite, LonghornWrite } from './steps.ts'
 
 type Seen = Pick<ObservedLonghorn, 'objects' | 'snapshot'>
 
@@ -20,14 +20,13 @@ type Seen = Pick<ObservedLonghorn, 'objects' | 'snapshot'>
  * is. Only our own cordon is lifted, and not under a NodeDisruption that relies on it.
  * Fails closed: where the policy is unknown, or the taints cannot be read, nothing is cordoned and nothing uncordoned.
  */
-export function closingSteps(seen: Seen, guidance: readonly LonghornStep[]): readonly LonghornWrite[] {
+export function closingSteps(seen: Seen, guidance: readonly GuidanceWrite[]): readonly LonghornWrite[] {
   const changes = decideClosing(seen, { mayBegin: !guidance.some(isOfPolicy) })
   return changes.length === 0 ? [] : [{ do: 'write', what: 'closing', changes }]
 }
 
-function isOfPolicy(step: LonghornStep): boolean {
-  if (step.do !== 'write' || step.what !== 'guidance') return false
-  return step.changes.some(({ kind, value }) => kind === 'setting' && value !== undefined)
+function isOfPolicy({ changes }: GuidanceWrite): boolean {
+  return changes.some(({ kind, value }) => kind === 'setting' && value !== undefined)
 }
 
 export function decideClosing(

@@ -1,4 +1,6 @@
-import { describe } from 'vitest'
+import { describe, expect, it } from 'vitest'
+import { decideLonghornDrain } from './decide.ts'
+import { type Fixture, longhornFixture } from './testing/longhorn-fixture.ts'
 import { type DecisionTable, tellDecisions } from './testing/tell-decisions.ts'
 
 const cordoned = { isCordoned: true }
@@ -240,4 +242,25 @@ describe('what users ask for', () => {
     ],
   }
   tellDecisions(table)
+})
+
+describe('a replica whose move is called off says why', () => {
+  const taint = { key: 'karpenter.sh/disrupted', effect: 'NoSchedule' as const }
+  const explained = (given: Partial<Fixture>, n1: object) => {
+    const volumes = { db: { copies: { n1: { isEvictionRequested: true }, n2: 'healthy' } } } as const
+    const nodes = { n1: { isCordoned: true, ...n1 }, n2: {} }
+    return decideLonghornDrain(
+      longhornFixture({ policy: 'block-for-eviction', nodes, volumes, ...given }),
+    ).evictions.map(({ explanation }) => explanation)
+  }
+
+  it('the node is closed by a taint alone, which Longhorn does not see', () => {
+    expect(explained({}, { closing: { isCordoned: false, taint } })).toEqual([
+      expect.stringContaining('Node n1 is not cordoned.'),
+    ])
+  })
+
+  it('the node is cordoned and nobody drains it', () => {
+    expect(explained({ trigger: 'drain' }, {})).toEqual([expect.stringContaining('The node is not being drained.')])
+  })
 })

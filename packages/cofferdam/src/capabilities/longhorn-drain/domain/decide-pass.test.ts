@@ -10,6 +10,7 @@ import { decideLonghornDrain } from './decide.ts'
 import { decideLonghornPass } from './decide-pass.ts'
 import { type LonghornObjects, noLonghornObjects } from './parse-longhorn.ts'
 import type { LonghornPassSnapshot } from './pass-snapshot.ts'
+import { planCsiBudgets, planHoldBudgets } from './plan-budgets.ts'
 import { noWrites } from './reverted-writes.ts'
 import type { LonghornSnapshot } from './snapshot.ts'
 import type { LonghornStep } from './steps.ts'
@@ -215,5 +216,92 @@ const cases: Record<string, { given: LonghornPassSnapshot; then: string[] }> = {
 describe('the steps of a pass over Longhorn', () => {
   it.each(Object.entries(cases))('%s', (_sentence, { given, then }) => {
     expect(decideLonghornPass(given, { decide: decideLonghornDrain, sha512Hex }).steps.flatMap(inWords)).toEqual(then)
+  })
+})
+
+describe('copies beyond what a volume wants', () => {
+  const four = { n1: 'healthy', n2: 'healthy', n3: 'healthy', n4: 'healthy' } as const
+  const wanting = (numberOfReplicas: number) =>
+    longhornFixture({
+      surplus: 'remove',
+      nodes: { n1: {}, n2: {}, n3: {}, n4: {} },
+      volumes: { v: { copies: four, numberOfReplicas } },
+    })
+  const replica = (name: string, more: object = { uid: `uid-${name}`, resourceVersion: '1' }) =>
+    ({ apiVersion: 'longhorn.io/v1beta2', kind: 'Replica', metadata: { name, ...more } }) as never
+  const removed = (shown: LonghornSnapshot, fresh: LonghornSnapshot, replicas: readonly never[]) =>
+    decideLonghornPass(
+      seen(shown, { afresh: known({ objects: { ...objectsOf(fresh), replicas }, snapshot: fresh }) }),
+      {
+        decide: decideLonghornDrain,
+        sha512Hex,
+      },
+    ).steps.flatMap((step) =>
+      step.do === 'write' && step.what === 'surplus' ? step.replicas.map(({ name }) => name) : [],
+    )
+  const all = ['v-n1', 'v-n2', 'v-n3', 'v-n4'].map((name) => replica(name))
+
+  it('go one at a time for each volume, though two are too many: a copy may fail meanwhile', () => {
+    expect(removed(wanting(2), wanting(2), all)).toEqual(['v-n3'])
+  })
+
+  it('do not go where only the server shows them: the next pass judges what it saw', () => {
+    expect(removed(wanting(4), wanting(3), all)).toEqual([])
+  })
+
+  it('do not go without a UID and a version: another replica of that name would be deleted', () => {
+    expect(removed(wanting(3), wanting(3), [replica('v-n4', {})])).toEqual([])
+    expect(removed(wanting(3), wanting(3), [replica('v-n4', { uid: 'u' })])).toEqual([])
+  })
+})
+
+it('a ticket that an earlier version left is taken away, against the version that was seen', () => {
+  const snapshot = longhornFixture({
+    nodes: { n1: {}, n2: {} },
+    volumes: { v: { ...twoCopies.v, tickets: [{ id: 'cofferdam-eviction-v', type: 'x', node: 'n1' }] as never } },
+  })
+  const attachments = [{ metadata: { name: 'v', resourceVersion: '5' } }] as never
+  const { steps } = decideLonghornPass(seen(snapshot, { objects: { ...objectsOf(snapshot), attachments } }), {
+    decide: decideLonghornDrain,
+    sha512Hex,
+  })
+  expect(steps.find((step) => step.do === 'write' && step.what === 'tickets')).toMatchObject({
+    tickets: [{ volume: 'v', id: 'cofferdam-eviction-v', resourceVersion: '5' }],
+  })
+})
+
+describe('what a budget of ours rests on', () => {
+  const keeps = (unreadable: string) => {
+    const snapshot = { ...mayGo, instanceManagers: [], unreadable: [{ object: unreadable, why: 'odd' }] }
+    const plan = planHoldBudgets(
+      { objects: objectsOf(mayGo), snapshot, decision: { ...decideLonghornDrain(mayGo), budgets: [] } },
+      sha512Hex,
+    )
+    return plan.remove.length === 0
+  }
+
+  it('an instance manager that cannot be read keeps its budget, and another object keeps none', () => {
+    expect([keeps('instancemanager/im-n1'), keeps('replica/im-n1')]).toEqual([true, false])
+  })
+
+  it('a budget of ours whose selector was emptied is made right: it would hold nothing', () => {
+    const emptied = budgetsOf(lastCopy).map((budget) => ({ ...budget, spec: { minAvailable: 1 } }))
+    const plan = planHoldBudgets(
+      {
+        objects: { ...nothing, budgets: emptied as never },
+        snapshot: lastCopy,
+        decision: decideLonghornDrain(lastCopy),
+      },
+      sha512Hex,
+    )
+    expect(plan.create.map(({ verb }) => verb)).toEqual(['replace'])
+  })
+
+  it('a budget of a sidecar that others made stays when no volume is in use', () => {
+    const { labels: _, ...metadata } = ownCsiBudget.metadata
+    const idle = { ...mayGo, volumes: [] }
+    const remove = (budget: PodDisruptionBudget) =>
+      planCsiBudgets({ objects: { ...nothing, budgets: [budget] }, snapshot: idle }, []).remove.length
+    expect([remove(ownCsiBudget), remove({ ...ownCsiBudget, metadata })]).toEqual([1, 0])
   })
 })

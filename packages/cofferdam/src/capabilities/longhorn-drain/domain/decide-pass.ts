@@ -1,4 +1,5 @@
 import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
+import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { Sha512Hex } from './budget-object.ts'
 import { hasClosingMarks } from './closing-mark.ts'
 import { closingSteps } from './closing-nodes.ts'
@@ -14,8 +15,8 @@ import { isBlipping } from './parse-node.ts'
 import type { LonghornPassSnapshot } from './pass-snapshot.ts'
 import { type ObservedLonghorn, planCsiBudgets, planHoldBudgets, planHoldWithdrawal } from './plan-budgets.ts'
 import { findReverted } from './reverted-writes.ts'
-import type { LonghornSnapshot } from './snapshot.ts'
-import type { LonghornStep, LonghornWrite, SurplusReplica } from './steps.ts'
+import type { LonghornSnapshot, ReplicaView } from './snapshot.ts'
+import type { GuidanceWrite, LonghornStep, LonghornWrite, SurplusReplica } from './steps.ts'
 
 export interface LonghornPass {
   readonly steps: readonly LonghornStep[]
@@ -59,12 +60,12 @@ export function decideLonghornPass(seen: LonghornPassSnapshot, decider: Longhorn
   }
   const observed = { objects, snapshot, decision: decider.decide(snapshot) }
   const recheckAfterSeconds = objects.kubeNodes.some(isBlipping) ? blipRecheckSeconds : undefined
-  const guidance = isGuided ? decideGuidance(snapshot, observed.decision, parseGuidanceMarks(objects)) : undefined
+  const guidance = isGuided ? decideGuidance(snapshot, observed.decision, parseGuidanceMarks(objects)) : noGuidance
   const held = mode === 'hold' ? decideHeld(seen, observed, decider.sha512Hex) : undefined
   if (mode !== 'observe') steps.push(ownWrites(seen, observed, guidance))
   steps.push(...leftOver, ...former, ...(held?.steps ?? []))
   if (held?.isLeading === true) return { steps, observed, recheckAfterSeconds }
-  const guided = guidance === undefined ? [] : guidanceSteps(observed, guidance)
+  const guided = guidanceSteps(observed, guidance)
   steps.push(...guided)
   if (mode !== 'observe') {
     const kept = mode === 'hold' ? observed.decision.surplusKept : []
@@ -72,7 +73,7 @@ export function decideLonghornPass(seen: LonghornPassSnapshot, decider: Longhorn
       do: 'report',
       what: 'decision',
       nodes: observed.decision.nodes,
-      problems: [...observed.decision.problems, ...(held?.problems ?? []), ...(guidance?.problems ?? [])],
+      problems: [...observed.decision.problems, ...(held?.problems ?? []), ...guidance.problems],
       failedEvictions: failedEvictions(snapshot),
       surplusKept: new Map(kept.map(({ volume, explanation }) => [volume, explanation])),
     })
@@ -82,6 +83,8 @@ export function decideLonghornPass(seen: LonghornPassSnapshot, decider: Longhorn
   if (held?.isComplete !== false) steps.push(...closingSteps(observed, guided))
   return { steps: [...steps, { do: 'report', what: 'refusals' }], observed, recheckAfterSeconds }
 }
+
+const noGuidance: GuidanceDecision = { steps: [], problems: [], reverted: [] }
 
 /** Longhorn decides and moves; budgets of ours hold what it would let go too early. */
 function decideHeld(seen: LonghornPassSnapshot, observed: ObservedLonghorn, sha512Hex: Sha512Hex): Held {
@@ -138,14 +141,15 @@ function surplusToRemove(seen: ObservedLonghorn, fresh: ObservedLonghorn): reado
   const before = new Set(seen.decision.surplusReplicas)
   const chosen = new Map<string, string>()
   for (const name of fresh.decision.surplusReplicas) {
-    const volume = fresh.snapshot.replicas.find((replica) => replica.name === name)?.volume
-    if (volume !== undefined && before.has(name) && !chosen.has(volume)) chosen.set(volume, name)
+    const { volume } = fresh.snapshot.replicas.find((replica) => replica.name === name) as ReplicaView
+    if (before.has(name) && !chosen.has(volume)) chosen.set(volume, name)
   }
-  return [...chosen.values()].flatMap((name) => {
-    const found = fresh.objects.replicas.find(({ metadata }) => metadata.name === name)
-    const { uid, resourceVersion } = found?.metadata ?? {}
-    return uid === undefined || resourceVersion === undefined ? [] : [{ name, uid, resourceVersion }]
-  })
+  const names = new Set(chosen.values())
+  return fresh.objects.replicas
+    .filter(({ metadata }) => names.has(metadata.name))
+    .flatMap(({ metadata: { name, uid, resourceVersion } }) =>
+      uid === undefined || resourceVersion === undefined ? [] : [{ name, uid, resourceVersion }],
+    )
 }
 
 function isOpen(write: BudgetWrite, attempted: ReadonlySet<string>): boolean {
@@ -160,11 +164,11 @@ function budgetSteps(writes: readonly BudgetWrite[]): LonghornWrite[] {
 function ownWrites(
   { written, attempted, afresh }: LonghornPassSnapshot,
   { objects, decision }: ObservedLonghorn,
-  guidance: GuidanceDecision | undefined,
+  guidance: GuidanceDecision,
 ): LonghornStep {
   // A later decision of the same pass sees the same requests again.
   const isFirst = attempted.size === 0 && afresh === undefined
-  const withdrawn = isFirst ? (guidance?.reverted ?? []) : []
+  const withdrawn = isFirst ? guidance.reverted : []
   return {
     do: 'report',
     what: 'own-writes',
@@ -173,10 +177,10 @@ function ownWrites(
 }
 
 function ticketSteps({ objects, snapshot }: LonghornPassSnapshot): readonly LonghornWrite[] {
-  const tickets = formerTicketsOf(snapshot.volumes).flatMap((ticket) => {
-    const found = objects.attachments.find(({ metadata }) => metadata.name === ticket.volume)
-    return found === undefined ? [] : [{ ...ticket, resourceVersion: found.metadata.resourceVersion }]
-  })
+  const tickets = formerTicketsOf(snapshot.volumes).map((ticket) => ({
+    ...ticket,
+    resourceVersion: versionOf(objects.attachments, ticket.volume),
+  }))
   return tickets.length === 0 ? [] : [{ do: 'write', what: 'tickets', tickets }]
 }
 
@@ -186,14 +190,17 @@ function movingSteps(snapshot: LonghornSnapshot): readonly LonghornWrite[] {
 }
 
 /** Where Longhorn is not guided any more, this only takes back what was changed for it. */
-function guidanceSteps({ objects }: ObservedLonghorn, guidance: GuidanceDecision): readonly LonghornWrite[] {
-  const changes = guidance.steps.flatMap((step) => {
-    const found = (step.kind === 'setting' ? objects.settings : objects.nodes).find(
-      ({ metadata }) => metadata.name === step.name,
-    )
-    return found === undefined ? [] : [{ ...step, resourceVersion: found.metadata.resourceVersion }]
-  })
+function guidanceSteps({ objects }: ObservedLonghorn, guidance: GuidanceDecision): readonly GuidanceWrite[] {
+  const changes = guidance.steps.map((step) => ({
+    ...step,
+    resourceVersion: versionOf(step.kind === 'setting' ? objects.settings : objects.nodes, step.name),
+  }))
   return changes.length === 0 ? [] : [{ do: 'write', what: 'guidance', changes }]
+}
+
+/** Of the very object that it was decided from. */
+function versionOf(objects: readonly KubeObject[], name: string): string | undefined {
+  return objects.find(({ metadata }) => metadata.name === name)?.metadata.resourceVersion
 }
 
 function takenProblems(taken: readonly string[]): LonghornDecision['problems'] {

@@ -166,3 +166,26 @@ describe('beside the settings', () => {
     ])
   })
 })
+
+describe('how much room Longhorn wants', () => {
+  const named = (name: string, value: string) =>
+    ({ apiVersion: 'longhorn.io/v1beta2', kind: 'Setting', metadata: { name }, value }) as never
+  const room = (...settings: never[]) =>
+    parseDrainSettings(settings, { budgets: [], manager: known(undefined), nowMs: 0 }).room
+
+  it('is said only where it is not the usual: every place is judged by it', () => {
+    const [over, free] = ['storage-over-provisioning-percentage', 'storage-minimal-available-percentage']
+    expect(room(named(over as string, '100'), named(free as string, '25'))).toBeUndefined()
+    expect(room(named(over as string, '200'))).toEqual({ overProvisioning: 200, minimalAvailable: 25 })
+    expect(room(named(free as string, '10'))).toEqual({ overProvisioning: 100, minimalAvailable: 10 })
+  })
+})
+
+it('a policy that nobody has changed is in force for as long as the setting exists', () => {
+  const since = (generation: number) => {
+    const metadata = { name: 'node-drain-policy', generation, creationTimestamp: '1970-01-01T00:00:05Z' }
+    const setting = { apiVersion: 'longhorn.io/v1beta2', kind: 'Setting', metadata, value: 'always-allow' }
+    return parseDrainSettings([setting], { budgets: [], manager: known(undefined), nowMs: 0 }).inForceSinceMs
+  }
+  expect([since(1), since(2)]).toEqual([5_000, undefined])
+})

@@ -3,6 +3,7 @@ import { explainNoPlace } from './explain-move.ts'
 import type { LonghornIndex } from './longhorn-index.ts'
 import { moveStateOf } from './move-state.ts'
 import { whyNoPlace } from './place-for-copy.ts'
+import type { ReplicaView } from './snapshot.ts'
 
 /**
  * The answer with replicas called so that wait for a place which Longhorn does not speak of. It attaches a detached volume for a move
@@ -22,11 +23,11 @@ function withoutPlace(index: LonghornIndex, node: string, blocker: ReplicaBlocke
   const { reason, object, volume: name } = blocker
   const volume = index.volumes.get(name)
   if (reason !== 'ReplicaMustLeave' || volume?.state !== 'detached') return undefined
-  const replica = index.replicasOn(node).find((each) => object === `replica/${each.name}`)
-  const state = replica === undefined ? undefined : moveStateOf(index, replica)
-  const isUnattached = state?.is === 'waiting' && state.for.cause === 'detached' && state.for.ticket === undefined
+  const replica = index.replicasOn(node).find((each) => object === `replica/${each.name}`) as ReplicaView
+  const state = moveStateOf(index, replica)
+  const isUnattached = state.is === 'waiting' && state.for.cause === 'detached' && state.for.ticket === undefined
   const why = isUnattached ? whyNoPlace(index, volume) : undefined
   if (why === undefined) return undefined
-  const of = `Replica ${replica?.name ?? ''} of volume ${name}, which is detached,`
+  const of = `Replica ${replica.name} of volume ${name}, which is detached,`
   return { ...blocker, ...explainNoPlace(of, node, why) }
 }

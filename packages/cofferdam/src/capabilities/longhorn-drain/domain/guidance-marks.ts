@@ -91,8 +91,7 @@ function parseSettingMark({ metadata, value }: LonghornSetting): SettingMark {
 /** As it was spelled. What is none of the policies never was what we replaced. */
 function parseRestores(text: unknown): Observed<string> {
   const policy = parseDrainPolicy(text)
-  if (!policy.known) return policy
-  return known(typeof text === 'string' ? text : policy.value)
+  return policy.known ? known(text as string) : policy
 }
 
 function parseNodeMark({ metadata, spec }: LonghornNode): NodeMark {

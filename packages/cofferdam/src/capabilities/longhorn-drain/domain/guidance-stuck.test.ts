@@ -114,3 +114,8 @@ describe('a node that nothing holds', () => {
     ])
   })
 })
+
+it('a node that was not seen to linger before is given its minute', () => {
+  const { snapshot, decision } = look({ nodes: { n1: cordoned, n2: {}, n3: gone }, volumes: three }, 3_600_000)
+  expect(explainLonghornStuck(snapshot, decision, new Map())).toEqual([])
+})

@@ -1,5 +1,9 @@
 import { describe, expect, it } from 'vitest'
+import { decideLonghornDrain } from './decide.ts'
+import { decideGuidance } from './guidance.ts'
+import { parseGuidanceMarks } from './guidance-marks.ts'
 import { type GuidedNode, type GuidedObjects, lookAt } from './testing/guided-fixture.ts'
+import { longhornFixture } from './testing/longhorn-fixture.ts'
 
 const last = 'block-if-contains-last-replica'
 const lastMoves = 'block-for-eviction-if-contains-last-replica'
@@ -327,4 +331,50 @@ describe('a disk', () => {
       `Volume db must leave node n1, which policy ${last} does not do. Longhorn can only evict a whole disk: all replicas on disk d1 move.`,
     ])
   })
+})
+
+describe('many at once', () => {
+  const wanting = (...names: string[]) => Object.fromEntries(names.map((name) => [name, { ...pair.db, policy: all }]))
+
+  it('of more than three volumes that must leave the others are counted: the event would be refused as too long', () => {
+    const { guidance } = lookAt({
+      setting: { value: last, notes: { 'cofferdam.io/manage': 'guide' } },
+      nodes: { n1: drained, n2: {}, n3: {} },
+      volumes: wanting('a', 'b', 'c', 'd', 'e'),
+    })
+    expect(guidance.steps.map(({ explanation }) => explanation).join()).toContain(
+      'Volumes a, b, c and 2 more must leave',
+    )
+  })
+
+  it('of more than three nodes that leave the others are counted', () => {
+    const { guidance } = lookAt({
+      setting: { value: last, notes: { 'cofferdam.io/manage': 'guide', 'cofferdam.io/wanted-policy': all } },
+      nodes: { n1: cordoned, n2: cordoned, n3: cordoned, n4: cordoned, n5: {} },
+    })
+    expect(guidance.steps[0]?.explanation).toContain('n1, n2, n3 and 1 more')
+  })
+
+  it('both disks are named that have to be emptied', () => {
+    const disk = (name: string) => ({ name, uuid: `uuid-${name}`, isEvictionAsked: false, allowScheduling: true })
+    const seen = longhornFixture({
+      nodes: { n1: { ...drained, disks: [disk('d1'), disk('d2')] }, n2: {}, n3: {} },
+      volumes: {
+        a: { policy: all, copies: { n1: { diskUuid: 'uuid-d1' }, n2: 'healthy' } },
+        b: { policy: all, copies: { n1: { diskUuid: 'uuid-d2' }, n2: 'healthy' } },
+      },
+    })
+    const snapshot = { ...seen, settings: { ...seen.settings, mode: 'guide' as const } }
+    const settings = [
+      { apiVersion: 'longhorn.io/v1beta2', kind: 'Setting', metadata: { name: 'node-drain-policy' }, value: last },
+    ]
+    const nodes = [{ apiVersion: 'longhorn.io/v1beta2', kind: 'Node', metadata: { name: 'n1' }, spec: {} }]
+    const { steps } = decideGuidance(snapshot, decideLonghornDrain(snapshot), parseGuidanceMarks({ settings, nodes }))
+    expect(steps.map(({ explanation }) => explanation).join()).toContain('all replicas on disks d1, d2 move')
+  })
+})
+
+it('a policy that is put in force for a wish that cannot be read any more is left to its administrator', () => {
+  const notes = { restores: last, 'wanted-policy': 'often' }
+  expect(guide({ value: all, notes, nodes: { n1: cordoned } }).join()).not.toBe('')
 })

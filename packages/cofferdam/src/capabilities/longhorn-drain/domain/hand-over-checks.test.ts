@@ -5,6 +5,8 @@ import type { LonghornHandOverSnapshot } from './hand-over-snapshot.ts'
 import type { LonghornObjects } from './parse-longhorn.ts'
 import { type LonghornScene, longhornObjects } from './testing/longhorn-objects.ts'
 
+const [policy] = longhornObjects().settings as [LonghornObjects['settings'][number]]
+
 interface Given {
   readonly scene?: LonghornScene
   readonly objects?: Partial<LonghornObjects>
@@ -48,6 +50,36 @@ const table: Record<string, { readonly what: string; readonly given: Given; read
     what: 'policy',
     given: { scene: { notes: { 'wanted-policy': 'often' } } },
     says: 'annotation cofferdam.io/wanted-policy',
+  },
+  'a trigger that makes no sense is said: drains would begin at another moment than the administrator thinks': {
+    what: 'policy',
+    given: { scene: { notes: { trigger: 'often' } } },
+    says: 'annotation cofferdam.io/trigger',
+  },
+  'a setting without a value is shown as it is': {
+    what: 'longhorn',
+    given: { objects: { settings: [{ ...policy, value: undefined } as never] } },
+    says: 'node-drain-policy: ',
+  },
+  'a setting that stands in no way and has no value is passed over': {
+    what: 'settings',
+    given: { objects: { settings: [policy, { ...policy, metadata: { name: 'x' }, value: undefined } as never] } },
+    says: 'settings',
+  },
+  'a manager whose pods may not be read is named, with none of them running as far as is known': {
+    what: 'manager',
+    given: { objects: { managerPods: undefined } },
+    says: 'DaemonSet longhorn-manager, and none of its pods runs',
+  },
+  'more than three nodes that would be held are counted: the line would not end': {
+    what: 'preflight',
+    given: {
+      scene: {
+        nodes: { n1: {}, n2: {}, n3: {}, n4: {} },
+        volumes: { a: { on: ['n1'] }, b: { on: ['n2'] }, c: { on: ['n3'] }, d: { on: ['n4'] } },
+      },
+    },
+    says: 'and 1 more',
   },
   'a namespace without Longhorn, and no other that has it: where it is can be found out': {
     what: 'longhorn',

@@ -1,4 +1,5 @@
 import { type HandOverCheck, ok, warning } from '../../../shared/hand-over.ts'
+import type { ReplicaBlocker } from './decision.ts'
 import type { GuidanceDecision } from './guidance-decision.ts'
 import { parseGuidanceMarks } from './guidance-marks.ts'
 import type { DecidedLonghorn, HandOverStates, LonghornHandOverSnapshot } from './hand-over-snapshot.ts'
@@ -27,9 +28,9 @@ function changedByAdopt({ asked, settled }: HandOverStates): string[] {
 
 /** Of what a guide finds, that which is about its own marks; the rest is about nodes that are not held as they should be. */
 export function markProblems({ objects, guidance }: DecidedLonghorn): GuidanceDecision['problems'] {
-  const { setting, nodes } = parseGuidanceMarks(objects)
+  const { nodes } = parseGuidanceMarks(objects)
   const unusable = [...nodes].filter(([, { asked }]) => asked?.known === false).map(([name]) => `node/${name}`)
-  const objectsMeant = new Set([...unusable, ...(setting === undefined ? [] : [`setting/${drainPolicySetting}`])])
+  const objectsMeant = new Set([...unusable, `setting/${drainPolicySetting}`])
   return guidance.problems.filter(({ object }) => objectsMeant.has(object))
 }
 
@@ -84,7 +85,7 @@ export function preflightCheck({ settled }: HandOverStates): HandOverCheck {
   if (held.length === 0) return ok('preflight', `${rehearsed.length} nodes can be drained one at a time${waits}`)
   const reasons = held
     .slice(0, 3)
-    .map(({ node, lasting: [first] }) => `${node}: ${withoutStop(first?.explanation ?? '')}`)
+    .map(({ node, lasting }) => `${node}: ${withoutStop((lasting[0] as ReplicaBlocker).explanation)}`)
   const more = held.length > 3 ? [`and ${held.length - 3} more`] : []
   const says = `${held.length} of ${rehearsed.length} nodes would be held in a drain${waits}: ${[...reasons, ...more].join('; ')}`
   return warning('preflight', says, { wayOut: `cofferdam explain node/${held[0]?.node} shows the ways out` })

@@ -6,6 +6,8 @@ import type { LonghornHandOverSnapshot } from './hand-over-snapshot.ts'
 import { judgeInstanceManagers } from './instance-manager-cover.ts'
 import { holdBudget, type LonghornScene, longhornBudget, longhornObjects } from './testing/longhorn-objects.ts'
 
+type Setting = ReturnType<typeof longhornObjects>['settings'][number]
+
 const all = 'block-for-eviction'
 const last = 'block-if-contains-last-replica'
 const guided = { manage: 'guide' } as const
@@ -361,6 +363,16 @@ describe('a moment without protection', () => {
     expect(lost({ volumes: { solo: { on: ['n1'] } } })).toEqual(['im-n1 on n1'])
   })
 
+  it('names a pod that is bound to no node as such', () => {
+    const { nodeName: _, ...spec } = pod('n1').spec
+    const { lost: named } = judgeInstanceManagers(new Set(['im-n1 on no node']), {
+      pods: [{ ...pod('n1'), spec }],
+      budgets: [],
+      longhorn: undefined,
+    })
+    expect(named).toEqual(['im-n1 on no node'])
+  })
+
   it('is none where nothing holds the node: Longhorn lets it go so that it can be drained', () => {
     expect(lost({ volumes: pair })).toEqual([])
   })
@@ -368,4 +380,47 @@ describe('a moment without protection', () => {
   it('is one where Longhorn cannot be read, since the budget may have been needed', () => {
     expect(lost(undefined)).toEqual(['im-n1 on n1'])
   })
+})
+
+describe('a setting as others left it', () => {
+  const changed = (change: (setting: Setting) => object, more: Partial<LonghornHandOverSnapshot> = {}) => {
+    const objects = longhornObjects({ volumes: pair })
+    const settings = objects.settings.map((setting) => change(setting)) as Setting[]
+    return planLonghornHandOver(seen({}, { longhorn: known({ ...objects, settings }), ...more }))
+  }
+
+  it('without annotations and a version is patched all the same', () => {
+    const { patch } = changed(({ metadata: { name }, ...setting }) => ({ ...setting, metadata: { name } }))
+    expect(patch).toEqual({ metadata: { annotations: { 'cofferdam.io/manage': 'guide' } } })
+  })
+
+  it('is given to nobody where no mode is asked for', () => {
+    expect(changed((setting) => setting, { wants: {} }).changes).toEqual([])
+  })
+})
+
+it('a policy that cannot be put back is told in its own words when drains are released', () => {
+  const { pending } = planLonghornHandOver(releasing({ notes: { ...guided, restores: 'often' } }))
+  expect(pending).toEqual([expect.stringMatching(/node-drain-policy is not restored: .*none of/)])
+})
+
+it('nodes that Longhorn holds by a policy of its own that cannot be read are said to be held by that', () => {
+  const { checks } = planLonghornHandOver(
+    releasing({ policy: 'often', nodes: { n1: { cordoned: true }, n2: {}, n3: {} } }),
+  )
+  expect(JSON.stringify(checks)).toContain('under its own policy')
+})
+
+it('a request that another client withdrew is shown as given up, also where the spec of the node is gone', () => {
+  const asked = '{"disks":{"d":{"allowScheduling":true}}}'
+  const objects = longhornObjects({
+    nodes: { n1: { cordoned: true, asked }, n2: {}, n3: {} },
+    notes: guided,
+    volumes: pair,
+  })
+  const bare = objects.nodes.map((node) => ({ ...node, spec: undefined })) as unknown as typeof objects.nodes
+  for (const nodes of [objects.nodes, bare]) {
+    const { pending } = planLonghornHandOver(seen({}, { longhorn: known({ ...objects, nodes }) }))
+    expect(pending.join()).toContain('node/n1 is not changed yet')
+  }
 })

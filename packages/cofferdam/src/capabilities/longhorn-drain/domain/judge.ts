@@ -226,5 +226,5 @@ function put<T>(map: Map<string, readonly T[]>, key: string, items: readonly T[]
 
 function byObject(left: LonghornDecision['problems'][number], right: LonghornDecision['problems'][number]): number {
   const [a, b] = [`${left.object} ${left.problem}`, `${right.object} ${right.problem}`]
-  return a < b ? -1 : a > b ? 1 : 0
+  return a < b ? -1 : 1
 }

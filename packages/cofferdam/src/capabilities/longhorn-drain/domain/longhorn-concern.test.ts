@@ -33,6 +33,14 @@ const rows: Record<string, { readonly given: Fixture; readonly then: ReturnType<
       },
       then: 'takes-copies',
     },
+    'is of no concern, where every copy has failed: nothing is left to move': {
+      given: {
+        policy: 'block-for-eviction',
+        nodes,
+        volumes: { db: { copies: { n1: 'failed', n2: 'failed' }, numberOfReplicas: 2 } },
+      },
+      then: undefined,
+    },
     'is of no concern, where Longhorn puts nothing on it': {
       given: { policy: 'block-for-eviction', nodes: { ...nodes, n3: { takesReplicas: false } }, volumes: { db: two } },
       then: undefined,

@@ -46,7 +46,7 @@ function takersIn(snapshot: LonghornSnapshot): ReadonlySet<string> {
 
 const intents: readonly LonghornNodeView['intent'][] = [undefined, 'Reboot']
 
-/** Whether no other node has a copy that has not failed. */
+/** Whether no other node has a copy that has not failed. Asked of copies that have not. */
 function lastCopies(replicas: readonly ReplicaView[]): (replica: ReplicaView) => boolean {
   const nodesOf = new Map<string, Set<string>>()
   for (const { volume, node, isActive, failedAt, isBeingDeleted } of replicas) {
@@ -55,8 +55,8 @@ function lastCopies(replicas: readonly ReplicaView[]): (replica: ReplicaView) =>
     if (before === undefined) nodesOf.set(volume, new Set([node]))
     else before.add(node)
   }
-  return ({ volume, node }) => {
+  return ({ volume }) => {
     const found = nodesOf.get(volume)
-    return found === undefined || found.size === (found.has(node) ? 1 : 0)
+    return found === undefined || found.size === 1
   }
 }

@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
-import { type LonghornManagerObjects, parseLonghornManager } from './longhorn-manager.ts'
+import { type LonghornManagerObjects, nodesWithManager, parseLonghornManager } from './longhorn-manager.ts'
 
 const counts = { currentNumberScheduled: 0, numberMisscheduled: 0, numberReady: 0 }
 const set = (wanted: number, generation = 1) => ({
@@ -37,4 +37,13 @@ const table: Record<string, readonly [Partial<LonghornManagerObjects>, Observed<
 
 it.each(Object.entries(table))('%s', (_, [seen, expected]) => {
   expect(parseLonghornManager({ ...nothing, ...seen })).toEqual(expected)
+})
+
+it('a manager counts on the node where its pod is ready, and nowhere before it is bound to one', () => {
+  const ready = (nodeName?: string) => ({
+    metadata: { name: 'm' },
+    spec: nodeName === undefined ? {} : { nodeName },
+    status: { conditions: [{ type: 'Ready', status: 'True' as const }] },
+  })
+  expect([...nodesWithManager([ready('n1'), ready()])]).toEqual(['n1'])
 })

@@ -47,6 +47,6 @@ export const severalPlacesWayOut =
 
 function namespacesOf(...lists: readonly Iterable<Placed>[]): readonly string[] {
   const found = new Set<string>()
-  for (const list of lists) for (const { metadata } of list) found.add(metadata.namespace ?? '')
+  for (const list of lists) for (const { metadata } of list) found.add(metadata.namespace as string)
   return [...found].sort()
 }

@@ -168,3 +168,10 @@ describe('a replica that should leave its node', () => {
     })
   })
 })
+
+it('of two copies that are built the first by name counts, in whatever order they come: the text would change with each', () => {
+  const to = (copies: VolumeSetting['copies']) => said({ copies, numberOfReplicas: 3 }).explanation
+  const first = to({ n1: flagged, n2: 'rebuilding', n3: 'rebuilding' })
+  expect(first).toContain('n2')
+  expect(to({ n1: flagged, n3: 'rebuilding', n2: 'rebuilding' })).toBe(first)
+})

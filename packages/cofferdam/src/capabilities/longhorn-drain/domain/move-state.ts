@@ -44,7 +44,8 @@ export function moveStateOf(index: LonghornIndex, replica: ReplicaView): MoveSta
   const whole = staying.filter(isHealthy)
   if (replica.isBeingDeleted || whole.length >= (volume?.numberOfReplicas ?? Number.POSITIVE_INFINITY))
     return { is: 'copied' }
-  const built = volume?.state === 'attached' ? firstByName(staying.filter(isUnused)) : undefined
+  // The first by name: copies are in that order.
+  const built = volume?.state === 'attached' ? staying.find(isUnused) : undefined
   if (built !== undefined) return { is: 'copying', to: built }
   return { is: 'waiting', for: waitOf(index, volume) }
 }
@@ -57,13 +58,8 @@ function waitOf(index: LonghornIndex, volume: VolumeView | undefined): MoveWait 
   if (volume.state === 'detached') return { cause: 'detached', ticket: evictionTicketOf(volume) }
   if (volume.state === 'moving') return { cause: 'attaching' }
   if (volume.rebuiltShare !== undefined) return { cause: 'other-rebuild' }
-  const copy = volume.robustness === 'degraded' ? firstByName(index.copiesOf(volume.name).filter(isFailed)) : undefined
+  const copy = volume.robustness === 'degraded' ? index.copiesOf(volume.name).find(isFailed) : undefined
   return copy === undefined ? { cause: 'unknown' } : { cause: 'failed-copy', copy }
-}
-
-/** The same one in whatever order they come. */
-function firstByName(replicas: readonly ReplicaView[]): ReplicaView | undefined {
-  return replicas.toSorted((left, right) => (left.name < right.name ? -1 : 1))[0]
 }
 
 function isFailed({ failedAt, isBeingDeleted }: ReplicaView): boolean {

@@ -2,9 +2,12 @@ import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import type { LonghornNode, LonghornReplica } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { describe, expect, it } from 'vitest'
 import type { NodeDisruption } from '../../../shared/kinds/node-disruption.ts'
-import { noLonghornObjects, parseLonghorn } from './parse-longhorn.ts'
+import { explainUnreadable } from './explain-hold.ts'
+import { noLonghornObjects, parseLonghorn, parseManagers } from './parse-longhorn.ts'
 import { parseLonghornNode } from './parse-node.ts'
 import { parseInstanceManager, parseReplica } from './parse-replica.ts'
+import { partOfLonghorn } from './part-of-longhorn.ts'
+import { longhornObjects } from './testing/longhorn-objects.ts'
 
 const longhorn = { apiVersion: 'longhorn.io/v1beta2' }
 const around = { kubeNode: undefined, disruptions: [], nowMs: 0, hasManager: undefined }
@@ -103,4 +106,65 @@ describe('volumes of a StorageClass', () => {
       ['classless', false],
     ])
   })
+})
+
+it('an object that cannot be read and is no volume stands for none: its name was taken for that of a volume', () => {
+  const volumeOf = (object: string) => explainUnreadable({ object, why: 'odd' }).volume
+  expect([volumeOf('volume/db'), volumeOf('replica/db')]).toEqual(['db', ''])
+})
+
+describe('objects whose reading fails', () => {
+  const throwing = (kind: string, name: string) =>
+    ({
+      apiVersion: 'longhorn.io/v1beta2',
+      kind,
+      metadata: { name },
+      get spec(): never {
+        throw new Error('odd')
+      },
+    }) as never
+
+  it('are their own misfortune alone: the others are judged', () => {
+    const objects = longhornObjects()
+    const instanceManagers = [...objects.instanceManagers, throwing('InstanceManager', 'odd')]
+    const read = parseManagers({ instanceManagers, engines: [] })
+    expect(read.map(({ name }) => name)).toEqual(['im-n1', 'im-n2', 'im-n3'])
+    expect(parseLonghorn({ ...objects, instanceManagers }).unreadable).toEqual([
+      { object: 'instancemanager/odd', why: 'Error: odd' },
+    ])
+  })
+})
+
+it('of two engines of a volume the active one says how much is rebuilt: the other one stands still', () => {
+  const objects = longhornObjects({ volumes: { db: { on: ['n1', 'n2'] } } })
+  const engine = (name: string, active: boolean, progress: number) =>
+    ({
+      apiVersion: 'longhorn.io/v1beta2',
+      kind: 'Engine',
+      metadata: { name },
+      spec: { volumeName: 'db', active },
+      status: { rebuildStatus: { r: { isRebuilding: true, progress } } },
+    }) as never
+  const engines = [engine('db-e-1', false, 10), engine('db-e-2', true, 50)]
+  expect(parseLonghorn({ ...objects, engines }).volumes[0]?.rebuiltShare).toBe(0.5)
+})
+
+it('stopped replicas that run nowhere are counted where the image of their manager is not set', () => {
+  const stopped = (volumes: Record<string, { on: string[] }>) => {
+    const objects = longhornObjects({ volumes })
+    const replicas = objects.replicas.map((replica) => ({ ...replica, status: {} }))
+    return parseLonghorn({ ...objects, replicas }).settings.problems.join()
+  }
+  expect(stopped({ db: { on: ['n1'] } })).toContain('one stopped replica protects nothing')
+  expect(stopped({ db: { on: ['n1', 'n2'] } })).toContain('2 stopped replicas protect nothing')
+})
+
+it('what a node has a part in leaves out managers that name no node', () => {
+  const objects = longhornObjects({ volumes: { db: { on: ['n1', 'n2'] }, other: { on: ['n3'] } } })
+  const nameless = { ...objects.instanceManagers[0], metadata: { name: 'x' }, spec: undefined } as never
+  const part = partOfLonghorn(
+    { ...objects, instanceManagers: [...objects.instanceManagers, nameless] },
+    new Set(['n1']),
+  )
+  expect(part.volumes.map(({ metadata }) => metadata.name)).toEqual(['db'])
 })

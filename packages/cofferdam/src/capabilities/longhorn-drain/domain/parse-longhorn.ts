@@ -177,8 +177,7 @@ function guarded<T>(kind: string, { metadata }: KubeObject, parse: () => Parsed<
   try {
     return parse()
   } catch (error) {
-    const why = error instanceof Error ? error.message : 'it holds something unexpected'
-    return { unreadable: { object: `${kind}/${metadata.name}`, why } }
+    return { unreadable: { object: `${kind}/${metadata.name}`, why: String(error) } }
   }
 }
 

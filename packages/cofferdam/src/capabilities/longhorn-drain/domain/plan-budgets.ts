@@ -1,4 +1,5 @@
 import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
+import type { Labels } from '@cofferdam/kubernetes/api/label-selector.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import {
   buildHoldBudget,
@@ -54,7 +55,7 @@ export function planHoldBudgets(observed: ObservedLonghorn, sha512Hex: Sha512Hex
     else if (!isSameSpec(seen, budget)) create.push({ verb: 'replace', seen, budget })
   }
   for (const { object } of snapshot.unreadable) {
-    const [kind, name = ''] = object.split('/')
+    const [kind, name] = object.split('/') as [string, string]
     if (kind === 'instancemanager') kept.add(holdNameOf(name))
   }
   const remove = objects.budgets.flatMap((seen): BudgetWrite[] => {
@@ -70,7 +71,7 @@ export function planHoldWithdrawal(budgets: readonly PodDisruptionBudget[]): rea
 
 function isSameSpec({ spec }: PodDisruptionBudget, wanted: PodDisruptionBudget): boolean {
   const labels = spec?.selector?.matchLabels ?? {}
-  const asked = Object.entries(wanted.spec.selector?.matchLabels ?? {})
+  const asked = Object.entries(wanted.spec.selector?.matchLabels as Labels)
   return (
     spec?.minAvailable === wanted.spec.minAvailable &&
     (spec?.selector?.matchExpressions ?? []).length === 0 &&
@@ -99,8 +100,8 @@ export function planCsiBudgets(
   return {
     create: create.map((budget) => ({ verb: 'create', budget })),
     remove: remove.flatMap((name): BudgetWrite[] => {
-      const seen = byName.get(name)
-      return seen !== undefined && hasOwnLabel(seen) ? [{ verb: 'delete', seen }] : []
+      const seen = byName.get(name) as PodDisruptionBudget
+      return hasOwnLabel(seen) ? [{ verb: 'delete', seen }] : []
     }),
   }
 }

@@ -19,10 +19,9 @@ export function rehearseDrains(snapshot: LonghornSnapshot): readonly RehearsedDr
   return snapshot.nodes.filter(isOpen).map((node) => {
     const drained: LonghornNodeView = { ...node, isCordoned: true, isDraining: true }
     const nodes = snapshot.nodes.map((each) => (each === node ? drained : each))
-    const answer: NodeAnswer | undefined = judge
+    const { blockers } = judge
       .decide({ ...snapshot, nodes })
-      .nodes.find((each) => each.node === node.name)
-    const blockers = answer?.blockers ?? []
+      .nodes.find((each) => each.node === node.name) as NodeAnswer
     const passes = (blocker: ReplicaBlocker) => isPassing(blocker, users.get(blocker.volume))
     return { node: node.name, passing: blockers.filter(passes), lasting: blockers.filter((each) => !passes(each)) }
   })

@@ -34,6 +34,8 @@ export type LonghornWrite = Step & { readonly do: 'write' } & (
     | { readonly what: 'closing'; readonly changes: readonly ClosingChange[] }
   )
 
+export type GuidanceWrite = Extract<LonghornWrite, { readonly what: 'guidance' }>
+
 export interface SurplusReplica {
   readonly name: string
   readonly uid: string

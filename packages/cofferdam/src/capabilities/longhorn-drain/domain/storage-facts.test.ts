@@ -289,3 +289,26 @@ it('whoever could not look knows neither', () => {
     isClean: { known: false, why: 'forbidden' },
   })
 })
+
+describe('one node after the other', () => {
+  const snapshot = longhornFixture({ policy: 'always-allow', nodes: open, volumes: { db: alone } })
+  const of = indexLonghornStorage(snapshot, createLeavingDecider())
+
+  it('a node with data is judged, and one that has nothing to do with Longhorn waits for nobody', () => {
+    expect([of('n1')?.failureDomain, of('n2')]).toEqual(['n1', undefined])
+  })
+})
+
+it('a node that is held by a budget of ours names it', () => {
+  const nodes = { ...bare, n1: { ...leaving, hasBudget: false, isHeld: true } }
+  expect(facts({ nodes, volumes: { db: alone } }).holds?.flatMap(({ budgets }) => budgets)).toEqual([
+    'pdb/longhorn-system/cofferdam-hold-im-n1',
+  ])
+})
+
+it('copies on a node that Longhorn no longer knows are waited for only where they are built elsewhere', () => {
+  const seen = longhornFixture({ nodes: open, volumes: { db: failed } })
+  const snapshot = { ...seen, nodes: seen.nodes.filter(({ name }) => name !== 'n1') }
+  const { isClean } = longhornStorageFacts({ snapshot, node: 'n1', heldSinceMs, decide: createLeavingDecider() })
+  expect(isClean).toEqual({ known: true, value: true })
+})

@@ -192,9 +192,9 @@ function isBuiltElsewhere({ replicas }: LonghornSnapshot, { volume, node }: Repl
 }
 
 function explainAwaited({ nodes }: LonghornSnapshot, node: string, awaited: readonly ReplicaView[]): string {
-  const [first] = awaited
+  const { name: replica, volume } = awaited[0] as ReplicaView
   const view = nodes.find(({ name }) => name === node)
   const more = awaited.length === 1 ? '' : ` And ${awaited.length - 1} more.`
-  const what = `Replica ${first?.name ?? ''} of volume ${first?.volume ?? ''} on node ${node} is not whole again.${more}`
+  const what = `Replica ${replica} of volume ${volume} on node ${node} is not whole again.${more}`
   return `${what} ${view?.isCordoned === true ? 'It is rebuilt when the node is uncordoned.' : 'It is when Longhorn has rebuilt it, there or elsewhere.'}`
 }

@@ -211,3 +211,28 @@ describe('when the next move is called stuck', () => {
     expect([stuck?.explanation.endsWith(' And 1 more.'), open]).toEqual([true, decision.nodes[1]])
   })
 })
+
+it('only what stands still is called stuck: other replicas and other nodes keep their own words', () => {
+  const { snapshot, decision } = look({
+    n2: cordoned,
+    volumes: {
+      db: { copies: { n1: 'healthy', n3: 'healthy' } },
+      web: { copies: { n1: { isEvictionRequested: true }, n3: 'rebuilding' }, numberOfReplicas: 1 },
+      log: { copies: { n2: flagged, n3: 'rebuilding' }, numberOfReplicas: 1 },
+    },
+  })
+  const reasons = (of: typeof decision) => of.nodes.map(({ blockers }) => blockers.map(({ reason }) => reason).sort())
+  const [n1, n2] = reasons(withStuckMoves(snapshot, decision))
+  expect(n1).toContain('LonghornStuck')
+  expect(n1?.filter((reason) => reason !== 'LonghornStuck')).not.toEqual([])
+  expect(n2).toEqual(reasons(decision)[1])
+})
+
+it('a move of a volume that is not known says where to search without naming a node', () => {
+  const { snapshot } = look({ volumes: { db: { copies: { n1: flagged, n2: 'healthy' } } } })
+  const unknownVolume = { ...snapshot, volumes: [] }
+  const moves = findIdleMoves(unknownVolume, decideLonghornDrain(unknownVolume))
+  expect(moves.map(({ stuck }) => stuck.wayOut)).toEqual([
+    'See what longhorn-manager logs about volume db, and whether its pod is ready.',
+  ])
+})

@@ -38,9 +38,8 @@ export function findIdleMoves(snapshot: LonghornSnapshot, decision: LonghornDeci
   const index = new IndexedSnapshot()
   index.update(snapshot)
   return waiting.flatMap(({ node: name, blocker }): IdleMove[] => {
-    const replica = index.replicasOn(name).find((each) => `replica/${each.name}` === blocker.object)
-    const node = index.nodes.get(name)
-    if (replica === undefined || node === undefined) return []
+    const replica = index.replicasOn(name).find((each) => `replica/${each.name}` === blocker.object) as ReplicaView
+    const node = index.nodes.get(name) as LonghornNodeView
     const state = moveStateOf(index, replica)
     if (state.is === 'waiting' && !endsByItself(state.for))
       return [idleWaiting(index, state.for, { node, replica, blocker })]

@@ -90,3 +90,8 @@ it('a copy is healthy only if it was written whole, has not failed since and sta
   expect(copies.map(isHealthy)).toEqual([true, false, false, false, false])
   expect(copies.map(isUnused)).toEqual([false, false, true, false, false])
 })
+
+it('of copies of one age the last by name goes, though the index has them in another order', () => {
+  const order = ['n3', 'n1', 'n4', 'n2'].map((node) => [node, 'healthy'] as const)
+  expect(surplusOf({ copies: Object.fromEntries(order) }).remove).toEqual(['v-n4'])
+})

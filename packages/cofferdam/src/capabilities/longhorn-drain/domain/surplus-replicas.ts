@@ -35,7 +35,11 @@ export function decideSurplus(index: LonghornIndex, volumeName: string): Surplus
   if (!copies.every((copy) => isHealthy(copy) && !copy.isStopped && !isMoving(index, copy))) return nothing
   const so: SettledSoFar = { index, released: nobody, planned: nobody, surplus: nobody }
   const healthy = copies.filter((copy) => weaknessOf(so, copy) === undefined)
-  const removable = healthy.filter(({ node }) => node !== volume.attachedTo).sort(byAge)
+  // Copies are in the order of their names: of one age, the last of them goes first.
+  const removable = healthy
+    .filter(({ node }) => node !== volume.attachedTo)
+    .reverse()
+    .sort(byAge)
   return { remove: removable.slice(0, Math.max(0, healthy.length - wanted)).map(({ name }) => name), kept: undefined }
 }
 
@@ -62,8 +66,8 @@ function isMoving(index: LonghornIndex, copy: ReplicaView): boolean {
   )
 }
 
-/** The youngest first; by name where they are of one age. RFC 3339 in one zone sorts as text. */
+/** The youngest first. RFC 3339 in one zone sorts as text. */
 function byAge(left: ReplicaView, right: ReplicaView): number {
-  if (left.healthyAt !== right.healthyAt) return left.healthyAt < right.healthyAt ? 1 : -1
-  return left.name < right.name ? 1 : -1
+  if (left.healthyAt === right.healthyAt) return 0
+  return left.healthyAt < right.healthyAt ? 1 : -1
 }

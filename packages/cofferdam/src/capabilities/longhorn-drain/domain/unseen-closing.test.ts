@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { closingOf } from '../../../shared/closed-node.ts'
 import { known } from '../../../shared/observed.ts'
 import { decideLonghornDrain } from './decide.ts'
+import { withLingeringBudgets } from './lingering.ts'
 import type { LonghornSnapshot } from './snapshot.ts'
 import { type Fixture, gist, longhornFixture, type NodeSetting } from './testing/longhorn-fixture.ts'
 
@@ -110,4 +111,20 @@ describe('a node that a taint alone closes, which Longhorn does not see', () => 
   it.each(Object.entries(ways))('the way out %s', (_name, { given, then }) =>
     expect(blockersOf(given)[0]?.wayOut).toBe(then),
   )
+})
+
+it('a budget of ours that is still there is the operator’s to remove, and one of Longhorn is Longhorn’s', () => {
+  const told = (n1: object) => {
+    const snapshot = longhornFixture({
+      nodes: { n1: { isCordoned: true, ...n1 }, n2: {} },
+      volumes: { db: { copies: { n1: 'healthy', n2: 'healthy' } } },
+    })
+    return withLingeringBudgets(snapshot, decideLonghornDrain(snapshot)).nodes.flatMap(({ blockers }) =>
+      blockers.map(({ object, wayOut }) => `${object}: ${wayOut}`),
+    )
+  }
+  expect(told({ hasBudget: false, isHeld: true })).toEqual([
+    'pdb/longhorn-system/cofferdam-hold-im-n1: The operator removes it next.',
+  ])
+  expect(told({})).toEqual(['pdb/longhorn-system/im-n1: Longhorn removes it next.'])
 })

@@ -1,4 +1,4 @@
-import { closingText } from '../../../shared/closed-node.ts'
+import { closingText, type NodeClosing } from '../../../shared/closed-node.ts'
 import type { ReplicaBlocker } from './decision.ts'
 import { isSeenClosed } from './seen-closing.ts'
 import type { LonghornDrainSettings, LonghornNodeView } from './snapshot.ts'
@@ -21,7 +21,7 @@ export function withUnseenClosing(
 
 function explainUnseen(settings: Rule, node: LonghornNodeView): ReplicaBlocker {
   const { name, closing } = node
-  const what = closing === undefined ? 'closed' : closingText(closing)
+  const what = closingText(closing as NodeClosing)
   return {
     object: `node/${name}`,
     volume: '',

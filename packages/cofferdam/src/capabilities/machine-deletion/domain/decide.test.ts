@@ -74,6 +74,14 @@ const rows: Record<string, readonly [Parameters<typeof decided>[0], readonly str
     { machines: [machine({ hooks: { isOurs: false, others: [] } })] },
     ['hook pool-1'],
   ],
+  'a Machine that has the hook and lives is left as it is, or it would be written again at every pass': [
+    { machines: [machine()] },
+    [],
+  ],
+  'a Machine that lives and is paused gets no hook: a copy that clusterctl moves would be changed on its way': [
+    { machines: [machine({ isPaused: true, hooks: { isOurs: false, others: [] } })] },
+    [],
+  ],
   'a Machine without the mark is left alone, or nothing could be deleted unasked': [
     { machines: [deleted({ isOptedIn: false, hooks: { isOurs: false, others: [] } })] },
     [],
@@ -114,6 +122,10 @@ const rows: Record<string, readonly [Parameters<typeof decided>[0], readonly str
     ['request worker-1'],
   ],
   'a Machine whose node is gone may go': [{ nodes: [] }, withoutNode],
+  'a Machine without our hook whose node is gone is not touched: there is nothing to take away and nothing to say': [
+    { machines: [deleted({ hooks: { isOurs: false, others: [] } })], nodes: [] },
+    [],
+  ],
   'a Machine that never had a node may go': [{ machines: [withoutName()] }, withoutNode],
   'a node that is known by its provider alone is drained: Cluster API would find it too': [
     { machines: [{ ...withoutName(), providerID: 'cloud:///1' }] },
@@ -143,6 +155,10 @@ const rows: Record<string, readonly [Parameters<typeof decided>[0], readonly str
   'a dead node is not drained, or no health check could replace it': [{ nodes: [unready(deadAfterMs)] }, withoutDrain],
   'a dead node whose request waits for storage is given up: the fence may hold that very storage': [
     { nodes: [unready(deadAfterMs)], requests: [request({ phase: 'Waiting' })] },
+    ['withdraw standing', ...withoutDrain],
+  ],
+  'a dead node whose request no operator has read yet is given up too: it holds nothing': [
+    { nodes: [unready(deadAfterMs)], requests: [request()] },
     ['withdraw standing', ...withoutDrain],
   ],
   'a node that dies in the middle of its drain stays cordoned and held until it is gone': [

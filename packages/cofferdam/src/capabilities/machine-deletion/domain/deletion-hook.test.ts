@@ -2,8 +2,8 @@ import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import type { Machine } from '@cofferdam/kubernetes/api/kinds/machines.ts'
 import { describe, expect, it } from 'vitest'
 import { buildHookPatch } from './deletion-hook.ts'
-import { parseMachine } from './parse-machine.ts'
-import type { MachineView } from './snapshot.ts'
+import { parseMachine, parseMachineNode } from './parse-machine.ts'
+import type { MachineNode, MachineView } from './snapshot.ts'
 
 const annotation = 'pre-drain.delete.hook.machine.cluster.x-k8s.io/cofferdam'
 const theirs = { name: 'backup', owner: 'them' }
@@ -70,10 +70,47 @@ describe('a Machine', () => {
     ],
     'with a hook that is no object is left alone': [{ spec: { lifecycleHooks: { preDrain: ['x'] } } }, undefined],
     'with a node that is no text has none': [{ status: { nodeRef: { name: 5 } } }, { nodeName: undefined }],
+    'with an empty node has none, or it would count as gone and its hook be taken away': [
+      { status: { nodeRef: { name: '' } } },
+      { nodeName: undefined },
+    ],
+    'that is being deleted says since when, and which node is its own by name, UID and provider': [
+      {
+        metadata: { deletionTimestamp: '1970-01-01T00:00:05Z' },
+        spec: { providerID: 'cloud:///1' },
+        status: { nodeRef: { name: 'worker-1', uid: 'N1' } },
+      },
+      { deletedSinceMs: 5_000, nodeName: 'worker-1', nodeUid: 'N1', providerID: 'cloud:///1' },
+    ],
   }
   it.each(Object.entries(facts))('%s', (_sentence, [given, then]) => {
     const machine = parsed(given)
     if (then === undefined) expect(machine).toBeUndefined()
     else for (const [field, value] of Object.entries(then)) expect(machine?.[field as keyof MachineView]).toBe(value)
+  })
+})
+
+describe('the node of a Machine', () => {
+  const ready = (status: string) => [{ type: 'Ready', status, lastTransitionTime: '1970-01-01T00:00:05Z' }]
+  const nodes: Record<string, readonly [JsonObject, MachineNode]> = {
+    'says since when it is not Ready, by which it counts as dead': [
+      {
+        metadata: { name: 'worker-1', uid: 'N1' },
+        spec: { providerID: 'cloud:///1' },
+        status: { conditions: ready('Unknown') },
+      },
+      { name: 'worker-1', uid: 'N1', isReady: false, readyChangedMs: 5_000, providerID: 'cloud:///1' },
+    ],
+    'that is Ready is drained': [
+      { metadata: { name: 'worker-1', uid: 'N1' }, status: { conditions: ready('True') } },
+      { name: 'worker-1', uid: 'N1', isReady: true, readyChangedMs: 5_000 },
+    ],
+    'whose kubelet has never reported is not Ready, and no time is made up for it': [
+      { metadata: { name: 'worker-1' } },
+      { name: 'worker-1', uid: '', isReady: false },
+    ],
+  }
+  it.each(Object.entries(nodes))('%s', (_sentence, [given, then]) => {
+    expect(parseMachineNode({ apiVersion: 'v1', kind: 'Node', ...given } as never)).toEqual(then)
   })
 })

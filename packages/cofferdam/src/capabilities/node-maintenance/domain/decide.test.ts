@@ -86,6 +86,11 @@ const cases: Record<string, { objects: readonly NodeMaintenance[]; nodes: readon
     nodes: [node(taken)],
     then: ['request for worker-1: NodeMaintenance rack-2'],
   },
+  'a node whose kubelet has not said which boot it is gets its request all the same: it goes in any case': {
+    objects: [maintenance()],
+    nodes: [{ metadata: { name: 'worker-1' }, spec: taken } as never],
+    then: asked,
+  },
   'taints that are no list are none: the node is not taken': {
     objects: [maintenance()],
     nodes: [node({ unschedulable: true, taints: 'many' })],
