@@ -5,6 +5,9 @@ import { BaseSequencer } from 'vitest/node'
 /** Suites whose figures stand in a table beside a goal or a peer: a lab beside them would be in the figures. */
 const measured = ['test/lab/reaction.lab.ts', 'test/lab/rook-drains.lab.ts']
 
+/** Those that run only where one of them is named, and no other suite: a run of everything is long enough. */
+const named = ['test/lab/image-arm64.lab.ts', 'test/lab/real-node.lab.ts']
+
 /** Those that take minutes, the longest first: begun late, one of them would run alone at the end. */
 const long = [
   'under-fire',
@@ -52,7 +55,7 @@ export default defineConfig({
           ...suite,
           name: 'together',
           include: ['test/lab/**/*.lab.ts'],
-          exclude: measured,
+          exclude: [...measured, ...named],
           maxWorkers: 2,
           sequence: { groupOrder: 0 },
         },
@@ -67,6 +70,7 @@ export default defineConfig({
           sequence: { groupOrder: 1 },
         },
       },
+      { test: { ...suite, name: 'named', include: named, sequence: { groupOrder: 2 } } },
     ],
   },
 })

@@ -14,13 +14,18 @@ import { external } from './bundle.mjs'
 const releases = ['16', '18', '20']
 /** Names of the projects in vitest.lab.config.ts. */
 const groups = ['together', 'alone']
+/** Suites of the project `named`: each runs alone, where it is named. */
+const named = ['image-arm64', 'real-node']
 const help = `npm run test:lab [-- [options] [suite ...]]
 
 Runs the suites of test/lab against real etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl and Ceph daemons.
 The first run builds Kubernetes from its Go modules (7 to 10 minutes on two cores, 5 GB) and installs or unpacks Debian's Ceph;
 suites called rook-* also have Rook's own code built (2 to 3 minutes), longhorn-oracle, longhorn-brain and longhorn-engine that of
 Longhorn (about 5 minutes), the last of them its engine too (2 to 3 minutes, with a C compiler), and helm that of Helm (3 to 5 minutes),
-uninstall those of Rook and Helm. Later runs find all of it. Programs in $KUBEBUILDER_ASSETS are used where that is set.
+uninstall those of Rook and Helm, real-node a kubelet, containerd and Helm (1 to 6 minutes). Later runs find all of it. Programs in $KUBEBUILDER_ASSETS are used where that is set.
+
+Two suites run only where one of them is named, alone: real-node, which puts real nodes on this machine in namespaces of their own, and
+image-arm64, which runs the image of another architecture by emulation.
 
   suite              part of a suite's name, as in: npm run test:lab -- ceph-drain
   --ceph <release>   ${releases.join(', ')}: which Ceph to run (default 16, the one of Debian 12)
@@ -122,11 +127,21 @@ async function main() {
   const report = '.cofferdam/lab/report.json'
   const vitest = ['node_modules/vitest/vitest.mjs', 'run', '--config', 'vitest.lab.config.ts']
   const reporters = ['--reporter=default', '--reporter=./scripts/closing-line-reporter.mjs', '--reporter=json']
-  const chosenGroup = values.only === undefined ? [] : ['--project', values.only]
-  const suites = (names) =>
-    run(process.execPath, [...vitest, ...reporters, `--outputFile.json=${report}`, ...chosenGroup, ...names], {
-      COFFERDAM_LAB_CEPH: values.ceph,
-    })
+  const isNamed = positionals.length === 1 && named.includes(positionals[0])
+  const isRealNode = isNamed && positionals[0] === 'real-node'
+  const asked = values.only === undefined ? groups : [values.only]
+  // The steps of these follow from each other.
+  const projects = isNamed ? ['--project=named', '--bail=1'] : asked.map((group) => `--project=${group}`)
+  if (isRealNode) {
+    // Inside there is no network to fetch anything from.
+    const image = await run(process.execPath, ['scripts/image.mjs', '--out', '.cofferdam/real-node/image'])
+    if (image !== 0 || told) return image
+  }
+  const suites = (names) => {
+    const command = [process.execPath, ...vitest, ...reporters, `--outputFile.json=${report}`, ...projects, ...names]
+    const [program, ...args] = isRealNode ? ['sh', 'test/lab/real-node/own-machine.sh', ...command] : command
+    return run(program, args, { COFFERDAM_LAB_CEPH: values.ceph })
+  }
   const code = await suites(positionals)
   if (code === 0 || told || !existsSync(report)) return code
   // Dozens of real daemons share a few cores, and one may stumble: what fails twice, in two labs, is a fault.

@@ -4,6 +4,7 @@ import { readRooks } from '@cofferdam/product/capabilities/ceph-drain/domain/han
 import { judgedLonghorns } from '@cofferdam/product/capabilities/longhorn-drain/domain/hand-over-checks.ts'
 import { versionRangeText } from '@cofferdam/product/shared/version-range.ts'
 import { describe, expect, it } from 'vitest'
+import { containerdVersion } from './lab/parts/build-containerd.ts'
 import { helmVersion } from './lab/parts/build-helm.ts'
 import { kubernetesVersion } from './lab/parts/build-kubernetes.ts'
 import { longhornVersion } from './lab/parts/build-longhorn.ts'
@@ -31,6 +32,8 @@ function numbersIn(path: string, begin: string): string[] {
 describe('the page of compatibility claims what the suites use, and nothing else', () => {
   it.each([
     ['Kubernetes', kubernetesVersion],
+    ['kubelet', kubernetesVersion],
+    ['containerd', containerdVersion],
     ['Helm', helmVersion],
     ['Rook', rookVersion],
     ['Longhorn', longhornVersion],

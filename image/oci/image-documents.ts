@@ -1,5 +1,5 @@
 import { imageUser } from '../layers/base-layer.ts'
-import { entrypoint } from '../layers/program-layer.ts'
+import { entrypoint as operator } from '../layers/program-layer.ts'
 import type { Architecture } from '../parts/platform.ts'
 
 const types = {
@@ -29,10 +29,12 @@ export interface ConfigOptions {
   readonly version: string
   readonly architecture: Architecture
   readonly layers: readonly Layer[]
+  /** Absent: the operator's. */
+  readonly entrypoint?: readonly string[] | undefined
 }
 
 /** How the image is run: not as root, without a shell, with nothing to write to. */
-export function imageConfig({ version, architecture, layers }: ConfigOptions): object {
+export function imageConfig({ version, architecture, layers, entrypoint = operator }: ConfigOptions): object {
   return {
     architecture,
     os: 'linux',

@@ -12,6 +12,8 @@ import { type Blob, imageConfig, imageIndex, imageManifest, type Layer, type Tag
 
 export interface ImageContent {
   readonly tag: string
+  /** Absent: the operator's. */
+  readonly entrypoint?: readonly string[]
   readonly layers: readonly { readonly brings: string; readonly entries: readonly Entry[] }[]
 }
 
@@ -34,14 +36,14 @@ export async function writeLayout({ folder, version, architecture, images }: Lay
   await mkdir(blobs, { recursive: true })
   const known = new Map<readonly Entry[], Layer>()
   const written: WrittenImage[] = []
-  for (const { tag, layers: contents } of images) {
+  for (const { tag, entrypoint, layers: contents } of images) {
     const layers: Layer[] = []
     for (const { brings, entries } of contents) {
       const layer = known.get(entries) ?? { ...(await writeLayer(blobs, entries)), brings }
       known.set(entries, layer)
       layers.push(layer)
     }
-    const config = await writeDocument(blobs, imageConfig({ version, architecture, layers }))
+    const config = await writeDocument(blobs, imageConfig({ version, architecture, layers, entrypoint }))
     const manifest = await writeDocument(blobs, imageManifest(config, layers))
     const compressedBytes = [...layers, config, manifest].reduce((sum, { size }) => sum + size, 0)
     written.push({ tag, architecture, ...manifest, compressedBytes })

@@ -4,10 +4,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { operatorAccount } from '@cofferdam/product/deploy/operator-manifests.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { watchHandOver } from '../../scenarios/testing/hand-over-oracle.ts'
+import { everyMark } from './control-plane/every-mark.ts'
 import { runHelm } from './control-plane/run-helm.ts'
 import { unpackImage } from './image/unpack-image.ts'
 import { type Lab, openLab } from './lab.ts'
@@ -56,35 +56,8 @@ const typed = (...words: readonly string[]) => counted(`cofferdam ${words.join('
 const typedHelm = (...words: readonly string[]) =>
   counted(`helm ${words.join(' ')}`, runHelm({ program: helm, folder: lab.folder, plane: lab.plane }, words))
 
-/** What comes and goes by itself. */
-const restless =
-  /^(pods|events|events\.events\.k8s\.io|leases\.coordination\.k8s\.io|replicasets\.apps|controllerrevisions\.apps|endpoints|endpointslices\.discovery\.k8s\.io|componentstatuses)$/
-
-/** By kind and name, everything in the cluster that can carry a mark, with what can be one. */
-async function everything(): Promise<Record<string, unknown>> {
-  const { stdout } = await lab.kubectl('api-resources', '--verbs=list', '-o', 'name')
-  const kinds = stdout.split('\n').filter((kind) => kind !== '' && !restless.test(kind))
-  const listed = await lab.kubectl('get', kinds.join(), '-A', '-o', 'json')
-  const { items } = JSON.parse(listed.stdout) as { readonly items: readonly KubeObject[] }
-  return Object.fromEntries(
-    items.map((object) => {
-      const { kind, metadata, spec, status } = object as KubeObject & {
-        readonly spec?: { readonly unschedulable?: boolean; readonly disruptionManagement?: unknown }
-        readonly status?: { readonly conditions?: readonly { readonly type: string }[] }
-      }
-      const { namespace = '', name, labels = {}, annotations = {}, finalizers = [] } = metadata
-      const conditions = kind === 'Node' ? (status?.conditions ?? []).map(({ type }) => type).sort() : []
-      const { unschedulable, disruptionManagement } = spec ?? {}
-      return [
-        `${kind} ${namespace}/${name}`,
-        { labels, annotations, finalizers, conditions, unschedulable, disruptionManagement },
-      ]
-    }),
-  )
-}
-
 it('a stranger builds the image, installs the chart beside Rook, adopts, drains and uninstalls: nothing is left, and no OSD was without a budget', async () => {
-  const before = await everything()
+  const before = await everyMark(lab.kubectl)
   const values = ['--set', 'ceph.clusters={rook-ceph/rook-ceph}']
   const cluster = 'cephcluster/rook-ceph/rook-ceph'
   await lab.installOperator({
@@ -121,7 +94,7 @@ it('a stranger builds the image, installs the chart beside Rook, adopts, drains 
   await oracle.stop()
   expect(oracle.gaps).toEqual([])
   expect(await lab.nooutBuckets()).toEqual([])
-  expect(await everything()).toEqual(before)
+  expect(await everyMark(lab.kubectl)).toEqual(before)
 
   expect(lab.oracle.violations).toEqual([])
   const total = commands.reduce((sum, { seconds }) => sum + seconds, 0)

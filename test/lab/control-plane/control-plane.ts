@@ -22,6 +22,8 @@ export interface ControlPlane {
    * a proxy that listens there.
    */
   kubeconfigOf(account: { readonly namespace: string; readonly name: string }, viaPort?: number): Promise<string>
+  /** Writes a kubeconfig of one of the users that the control plane was started with, and returns its path. */
+  kubeconfigFor(user: string): Promise<string>
   /** Who has written budgets, Deployments, ConfigMaps and CephClusters so far. */
   writes(): Promise<readonly AuditedWrite[]>
   /** The CA in PEM; with its key the lab signs certificates for servers on loopback. */

@@ -10,6 +10,12 @@ import {
 /** Who may speak to the API server before any account exists. */
 type Person = 'admin' | 'controllerManager' | 'scheduler'
 
+/** Somebody with no more rights than the groups give. */
+export interface OtherUser {
+  readonly name: string
+  readonly groups: readonly string[]
+}
+
 const people: Readonly<Record<Person, string>> = {
   admin: 'lab-admin',
   controllerManager: 'system:kube-controller-manager',
@@ -20,6 +26,8 @@ const people: Readonly<Record<Person, string>> = {
 export interface Credentials {
   readonly authority: CertifiedKey
   readonly tokens: Readonly<Record<Person, string>>
+  /** Tokens of the others, by their names. */
+  readonly tokensOfOthers: ReadonlyMap<string, string>
   readonly files: {
     readonly authority: string
     readonly serverCertificate: string
@@ -30,7 +38,7 @@ export interface Credentials {
   }
 }
 
-export async function writeCredentials(folder: string): Promise<Credentials> {
+export async function writeCredentials(folder: string, others: readonly OtherUser[] = []): Promise<Credentials> {
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const now = Date.now()
   const validity = { notBeforeMs: now - 3_600_000, notAfterMs: now + 7 * 24 * 3_600_000 }
@@ -46,6 +54,9 @@ export async function writeCredentials(folder: string): Promise<Credentials> {
   const tokenLines = Object.entries(people).map(
     ([person, user]) => `${tokens[person as Person]},${user},${person},"system:masters"\n`,
   )
+  const tokensOfOthers = new Map(others.map(({ name }) => [name, newToken()]))
+  for (const { name, groups } of others)
+    tokenLines.push(`${tokensOfOthers.get(name)},${name},${name},"${groups.join(',')}"\n`)
   const write = async (name: string, content: string): Promise<string> => {
     const path = join(folder, name)
     await writeFile(path, content, { mode: 0o600 })
@@ -54,6 +65,7 @@ export async function writeCredentials(folder: string): Promise<Credentials> {
   return {
     authority,
     tokens,
+    tokensOfOthers,
     files: {
       authority: await write('ca.crt', authority.certificatePem),
       serverCertificate: await write('server.crt', server.certificatePem),

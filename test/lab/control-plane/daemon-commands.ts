@@ -29,6 +29,13 @@ const usualControllers = [
   'ttl-after-finished-controller',
 ]
 
+/** What pods need that run as containers: the certificate of the server, and the ways to each other. */
+export const controllersForRealNodes = [
+  ...usualControllers,
+  'endpointslice-controller',
+  'root-ca-certificate-publisher-controller',
+]
+
 export function etcdCommand(parts: KubernetesParts, ports: Ports, dataFolder: string): Command {
   const client = `http://127.0.0.1:${ports.etcd}`
   const peer = `http://127.0.0.1:${ports.etcdPeer}`
@@ -59,7 +66,7 @@ export function apiserverCommand(
   parts: KubernetesParts,
   ports: Ports,
   { files }: Credentials,
-  audit: AuditFiles,
+  { audit, address }: { readonly audit: AuditFiles; readonly address?: string | undefined },
 ): Command {
   return [
     parts.kubeApiserver,
@@ -79,7 +86,7 @@ export function apiserverCommand(
       'service-cluster-ip-range': '10.0.0.0/24',
       'authorization-mode': 'RBAC',
       'allow-privileged': 'true',
-      // No pod here mounts a token; with the plugin each would wait for its account.
+      // Pods without a container mount no token; with the plugin each would wait for its account.
       'disable-admission-plugins': 'ServiceAccount',
       profiling: 'false',
       'audit-policy-file': audit.policy,
@@ -90,8 +97,22 @@ export function apiserverCommand(
       'requestheader-username-headers': 'X-Remote-User',
       'requestheader-group-headers': 'X-Remote-Group',
       'requestheader-extra-headers-prefix': 'X-Remote-Extra-',
+      ...(address === undefined ? {} : flagsForRealNodes(address)),
     }),
   ]
+}
+
+/** As a distribution sets them: containers reach the server at its address, and kubelets have their own rights alone. */
+function flagsForRealNodes(address: string): Record<string, string> {
+  return {
+    'bind-address': '0.0.0.0',
+    'advertise-address': address,
+    'endpoint-reconciler-type': 'lease',
+    'kubelet-preferred-address-types': 'InternalIP',
+    'authorization-mode': 'Node,RBAC',
+    'enable-admission-plugins': 'NodeRestriction',
+    'disable-admission-plugins': '',
+  }
 }
 
 export function controllerManagerCommand(

@@ -15,10 +15,11 @@ import type { Journal } from '../processes/journal.ts'
 import type { LabFolder } from '../processes/lab-folder.ts'
 import { auditPolicy, parseAudit } from './audit.ts'
 import type { ControlPlane, PlaneDaemon } from './control-plane.ts'
-import { writeCredentials } from './credentials.ts'
+import { type OtherUser, writeCredentials } from './credentials.ts'
 import {
   apiserverCommand,
   controllerManagerCommand,
+  controllersForRealNodes,
   etcdCommand,
   type Ports,
   schedulerCommand,
@@ -33,6 +34,8 @@ export interface ControlPlaneOptions {
   readonly journal: Journal
   /** What the controller manager runs; absent: all that the lab needs. Without `serviceaccount-controller` it never gets ready. */
   readonly controllers?: readonly string[]
+  /** For containers: the address under which they reach the API server, and as whom the programs of nodes speak to it. */
+  readonly forRealNodes?: { readonly address: string; readonly users: readonly OtherUser[] }
   /** Gives the start up; what was started by then is stopped again. */
   readonly signal?: AbortSignal
 }
@@ -74,7 +77,7 @@ export async function startControlPlane(options: ControlPlaneOptions): Promise<C
 }
 
 async function startAll(options: ControlPlaneOptions, open: Closer[]): Promise<ControlPlane> {
-  const { parts, folder, journal, signal } = options
+  const { parts, folder, journal, forRealNodes, signal } = options
   const began = performance.now()
   const inFolder = (name: string) => join(folder.path, 'control-plane', name)
   const daemons: Partial<Record<PlaneDaemon, Daemon>> = {}
@@ -102,7 +105,7 @@ async function startAll(options: ControlPlaneOptions, open: Closer[]): Promise<C
   await mkdir(inFolder('etcd'), { recursive: true, mode: 0o700 })
   const ports = await choosePorts()
   const etcd = start('etcd', etcdCommand(parts, ports, inFolder('etcd')))
-  const credentials = await writeCredentials(inFolder('pki'))
+  const credentials = await writeCredentials(inFolder('pki'), forRealNodes?.users)
   const { authority, tokens } = credentials
   const server = `https://127.0.0.1:${ports.apiserver}`
   const kubeconfigFor = (name: string, token: string, namespace?: string, viaPort?: number) =>
@@ -123,15 +126,19 @@ async function startAll(options: ControlPlaneOptions, open: Closer[]): Promise<C
   await waitUntilReady({ daemon: etcd, url: `http://127.0.0.1:${ports.etcd}/health`, signal })
 
   const secure = { authority: authority.certificatePem, signal }
-  const apiserver = start('apiserver', apiserverCommand(parts, ports, credentials, audit))
+  const apiserver = start(
+    'apiserver',
+    apiserverCommand(parts, ports, credentials, { audit, address: forRealNodes?.address }),
+  )
   await waitUntilReady({ daemon: apiserver, url: `${server}/readyz`, token: tokens.admin, ...secure })
   journal.tell('control plane', `API server ready after ${secondsSince(began)}`)
 
+  const controllers = options.controllers ?? (forRealNodes && controllersForRealNodes)
   const controllerManager = start(
     'controllerManager',
     controllerManagerCommand(parts, ports, credentials, {
       kubeconfig: ofControllerManager,
-      ...(options.controllers === undefined ? {} : { controllers: options.controllers }),
+      ...(controllers === undefined ? {} : { controllers }),
     }),
   )
   const scheduler = start('scheduler', schedulerCommand(parts, ports, credentials, { kubeconfig: ofScheduler, config }))
@@ -168,6 +175,11 @@ async function startAll(options: ControlPlaneOptions, open: Closer[]): Promise<C
       })
       const { token } = answer['status'] as { readonly token: string }
       return kubeconfigFor(`${account.namespace}.${account.name}`, token, account.namespace, viaPort)
+    },
+    kubeconfigFor(user) {
+      const token = credentials.tokensOfOthers.get(user)
+      if (token === undefined) throw new Error(`there is no user ${user} here`)
+      return kubeconfigFor(user.replaceAll(':', '.'), token)
     },
     writes: async () => parseAudit(await readFile(audit.log, 'utf8')),
     close: () => closeAll(open),

@@ -12,10 +12,15 @@ export const builtPackages = {
   'kube-apiserver': 'k8s.io/kubernetes/cmd/kube-apiserver',
   'kube-controller-manager': 'k8s.io/kubernetes/cmd/kube-controller-manager',
   'kube-scheduler': 'k8s.io/kubernetes/cmd/kube-scheduler',
+  kubelet: 'k8s.io/kubernetes/cmd/kubelet',
+  'kube-proxy': 'k8s.io/kubernetes/cmd/kube-proxy',
 } as const
 
 export type BuiltProgram = keyof typeof builtPackages
-export const builtPrograms = Object.keys(builtPackages) as readonly BuiltProgram[]
+/** Of every cluster of the lab. */
+export const planePrograms = ['etcd', 'kube-apiserver', 'kube-controller-manager', 'kube-scheduler'] as const
+/** Where a node is real. */
+export const nodePrograms = ['kubelet', 'kube-proxy'] as const
 
 /** `1.36.4`: the version that kubernetes/go.mod asks for. */
 export const kubernetesVersion = lineOf(goMod, /^require k8s\.io\/kubernetes v(\S+)/m)
@@ -46,7 +51,7 @@ export async function buildKubernetes(programs: readonly BuiltProgram[], into: s
     steps: [...servers, ...etcd],
     estimate: 'the first time takes 7 to 10 minutes on two cores and about 5 GB of disk; with a warm Go cache a minute',
     gigabytes: 5,
-    otherwise: `set KUBEBUILDER_ASSETS to a folder with ${builtPrograms.join(', ')}`,
+    otherwise: `set KUBEBUILDER_ASSETS to a folder with ${programs.join(', ')}`,
   }
   await buildWithGo(build, into, say)
 }

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { helmPrograms, helmVersion } from './build-helm.ts'
 import { cacheFolder } from './cache-folder.ts'
-import { isOneChosen } from './chosen-suites.ts'
+import { isOneChosen, namedSuite } from './chosen-suites.ts'
 import { findGoPrograms } from './go-programs.ts'
 import { isExecutable } from './is-executable.ts'
 import type { HelmParts, Say } from './parts.ts'
@@ -25,5 +25,5 @@ export async function findHelm(say: Say): Promise<HelmParts> {
 }
 
 export function needsHelm(chosen: readonly string[]): boolean {
-  return isOneChosen(chosen, ['helm.lab.ts', 'uninstall.lab.ts'])
+  return namedSuite(chosen) === 'real-node' || isOneChosen(chosen, ['helm.lab.ts', 'uninstall.lab.ts'])
 }

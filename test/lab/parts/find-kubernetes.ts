@@ -1,32 +1,23 @@
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { askProgram } from './ask-program.ts'
-import { type BuiltProgram, buildKubernetes, builtPrograms, kubernetesVersion } from './build-kubernetes.ts'
+import {
+  type BuiltProgram,
+  buildKubernetes,
+  kubernetesVersion,
+  nodePrograms,
+  planePrograms,
+} from './build-kubernetes.ts'
 import { cacheFolder } from './cache-folder.ts'
 import { isExecutable } from './is-executable.ts'
-import type { KubernetesParts, Say } from './parts.ts'
+import type { KubernetesParts, NodeParts, Say } from './parts.ts'
 import { withLock } from './with-lock.ts'
 
 const getKubectl = fileURLToPath(new URL('../../kubectl/get-kubectl.sh', import.meta.url))
 
 /** Programs of a real Kubernetes: those of KUBEBUILDER_ASSETS, else those kept from an earlier run, else built now. */
 export async function findKubernetes(say: Say): Promise<KubernetesParts> {
-  const folder = cacheFolder(`kubernetes-${kubernetesVersion}`)
-  const places = [process.env['KUBEBUILDER_ASSETS'], folder]
-  let found = await locate(builtPrograms, places)
-  if (missing(found).length > 0) {
-    const waiting = () => say('another process is building Kubernetes; waiting for it')
-    await withLock(`${folder}.lock`, waiting, async () => {
-      const wanted = missing(await locate(builtPrograms, places))
-      if (wanted.length > 0) await buildKubernetes(wanted, folder, say)
-    })
-    found = await locate(builtPrograms, places)
-  }
-  const path = (program: BuiltProgram): string => {
-    const place = found.get(program)
-    if (place === undefined) throw new Error(`${program} was built and is not in ${folder}`)
-    return place
-  }
+  const path = await findPrograms(planePrograms, say)
   const version = await versionOf(path('kube-apiserver'))
   if (version !== kubernetesVersion) {
     say(`kube-apiserver is ${version}; what KUBEBUILDER_ASSETS does not have is of ${kubernetesVersion}`)
@@ -39,9 +30,36 @@ export async function findKubernetes(say: Say): Promise<KubernetesParts> {
     kubeScheduler: path('kube-scheduler'),
     kubectl: await findKubectl(say),
   }
+}
 
-  function missing(programs: ReadonlyMap<BuiltProgram, string>): readonly BuiltProgram[] {
-    return builtPrograms.filter((program) => !programs.has(program))
+/** The same of what runs on a node. */
+export async function findNodePrograms(say: Say): Promise<Pick<NodeParts, 'kubelet' | 'kubeProxy'>> {
+  const path = await findPrograms(nodePrograms, say)
+  return { kubelet: path('kubelet'), kubeProxy: path('kube-proxy') }
+}
+
+async function findPrograms<Program extends BuiltProgram>(
+  programs: readonly Program[],
+  say: Say,
+): Promise<(program: Program) => string> {
+  const folder = cacheFolder(`kubernetes-${kubernetesVersion}`)
+  const places = [process.env['KUBEBUILDER_ASSETS'], folder]
+  const missing = async () => {
+    const found = await locate(programs, places)
+    return programs.filter((program) => !found.has(program))
+  }
+  if ((await missing()).length > 0) {
+    const waiting = () => say('another process is building Kubernetes; waiting for it')
+    await withLock(`${folder}.lock`, waiting, async () => {
+      const wanted = await missing()
+      if (wanted.length > 0) await buildKubernetes(wanted, folder, say)
+    })
+  }
+  const found = await locate(programs, places)
+  return (program) => {
+    const place = found.get(program)
+    if (place === undefined) throw new Error(`${program} was built and is not in ${folder}`)
+    return place
   }
 }
 

@@ -57,5 +57,21 @@ export interface HelmParts {
   readonly promtool: string
 }
 
+/** What makes a machine a node, by absolute paths. */
+export interface NodeParts {
+  readonly containerdVersion: string
+  readonly kubelet: string
+  readonly kubeProxy: string
+  readonly containerd: string
+  /** containerd's own command. */
+  readonly ctr: string
+  /** The one program of the image that every pod begins with. */
+  readonly pause: string
+  /** To be put into the PATH of containerd. */
+  readonly programFolder: string
+  /** Where the plugins are that connect pods. */
+  readonly networkPlugins: string
+}
+
 /** Tells what is fetched or built, and for how long; set-up may take minutes. */
 export type Say = (line: string) => void
