@@ -89,6 +89,19 @@ const rows: Record<string, { given: Asked; then: string }> = {
     given: { scenario: { arbiter: arbiterWith('reboot-a has zone-1') } },
     then: 'zone-1 unknown',
   },
+  'a rack was granted before Ceph spread copies over zones, and the other zones are not held yet: not known, or a second zone could go beside it':
+    {
+      given: { scenario: { arbiter: arbiterWith('reboot-a has rack-1') } },
+      then: 'zone-1 unknown',
+    },
+  'a rack was granted before Ceph spread copies over zones, and no OSD at all can be evicted: it may go': {
+    given: { scenario: { arbiter: arbiterWith('reboot-a has rack-1') }, standing: ['closed'] },
+    then: 'zone-1 yes',
+  },
+  'an update of OSDs holds all of the storage: the ledger will say so itself': {
+    given: { scenario: { arbiter: arbiterWith('update-a has') } },
+    then: 'zone-1 yes',
+  },
   'the zone is granted and every other one is held: it may go': {
     given: { scenario: { arbiter: arbiterWith('reboot-a has zone-1') }, standing: ['default but 2,3', ...blocks] },
     then: 'zone-1 yes',

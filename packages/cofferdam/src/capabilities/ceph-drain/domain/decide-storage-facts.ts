@@ -78,7 +78,7 @@ export function decideStorageFacts(input: StorageFactsInput): StorageFactsOutcom
     return one({ ...common, failureDomain: '', mayGo: known({ allowed: false, explanation }) })
   }
   const mayGo = mayGoOf(answer)
-  const isUnguarded = mayGo.known && mayGo.value.allowed && !isGuarded(input, decided.snapshot, answer)
+  const isUnguarded = mayGo.known && mayGo.value.allowed && !isGuarded(input, decided, answer)
   const facts = { ...common, failureDomain: answer.domain, mayGo: isUnguarded ? unknown(notGuarded) : mayGo }
   return { facts: [{ ...facts, ...holdsOf(input, answer) }], isBehind: isUnguarded }
 }
@@ -130,12 +130,15 @@ function mayGoOf({ mayDrain, reason, explanation }: DomainAnswer): MayGo {
 /** Whether no OSD of another domain can be evicted, or nobody was granted this one yet. */
 function isGuarded(
   { arbiter, budgets, cluster }: StorageFactsInput,
-  seen: CephDrainSnapshot,
+  { snapshot: seen, decision }: DecidedStorage,
   { domain, osds }: DomainAnswer,
 ): boolean {
   // Another operator's budgets follow their own rules.
   if (seen.cluster.mode !== 'manage') return true
-  if (!arbiter.known || !arbiter.value.others.some(({ scope }) => scope === domain)) return true
+  const isElsewhere = (scope: string) => scope === '' || decision.domains.some((each) => each.domain === scope)
+  // A hold of a domain that is none any more, because rules of Ceph have changed, may be the one of this domain.
+  const isGranted = (scope: string) => scope === domain || !isElsewhere(scope)
+  if (!arbiter.known || !arbiter.value.others.some(({ scope }) => isGranted(scope))) return true
   const firm = budgets.flatMap((budget) => {
     const parsed = parseOsdBudget(budget, cluster)
     return parsed?.isOurs === true && parsed.maxUnavailable === 0 ? [parsed] : []
