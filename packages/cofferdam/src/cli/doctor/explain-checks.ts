@@ -163,7 +163,7 @@ function guardCheck(snapshot: DoctorSnapshot): Check {
     const says = 'no pod of the operator is ready to answer it'
     return { what, state: 'problem', says, wayOut: 'kubectl -n cofferdam-system get pods' }
   }
-  return { what, state: 'ok', says: 'evictions are asked of the guard' }
+  return { what, state: 'ok', says: 'evictions are asked of it; that the API server reaches it was not tried' }
 }
 
 function cephCheck({ view, rook, hasToolbox }: CephFacts, named: readonly string[] | undefined): Check {
