@@ -1,29 +1,34 @@
 /**
- * Lets a value that was just read use the parts of another one that are equal to its own: texts, lists, objects. Neighbours in a list
- * are alike, so most labels, owners and conditions are then in memory once.
+ * Lets a value that was just read use the parts of others that are equal to its own: texts, lists, objects. An object resembles what it was
+ * before and its neighbours, so most labels, owners and conditions are then in memory once. Of several the first is taken.
  *
- * Guarantees: both are equal as JSON to what they were, and `like` is not changed. The value itself is never replaced: whoever tells
+ * Guarantees: all are equal as JSON to what they were, and `likes` are not changed. The value itself is never replaced: whoever tells
  * objects apart by identity goes on to do so. What is frozen is left as it is: it is shared already.
  */
-export function shareParts(value: unknown, like: unknown): void {
-  if (isShareable(value) && isShareable(like) && value !== like) replaceParts(value, like)
+export function shareParts(value: unknown, ...likes: readonly unknown[]): void {
+  if (isShareable(value) && !likes.includes(value)) replaceParts(value, likes)
 }
 
 type Shareable = Record<string, unknown>
 
-/** Returns whether nothing is left that differs. */
-function replaceParts(value: Shareable, like: Shareable): boolean {
-  if (Array.isArray(value) !== Array.isArray(like) || Object.isFrozen(value)) return false
-  let isSame = Object.keys(value).length === Object.keys(like).length
-  for (const field of Object.keys(value)) {
+/** Returns the first of them that all of the value is equal to. */
+function replaceParts(value: Shareable, likes: readonly unknown[]): Shareable | undefined {
+  if (Object.isFrozen(value)) return undefined
+  const alike = likes.filter((like) => isShareable(like)).filter((like) => Array.isArray(like) === Array.isArray(value))
+  if (alike.length === 0) return undefined
+  const fields = Object.keys(value)
+  let equal = alike.filter((like) => Object.keys(like).length === fields.length)
+  for (const field of fields) {
     const part = value[field]
-    const twin = Object.hasOwn(like, field) ? like[field] : undefined
-    const isEqual = part === twin || (isShareable(part) && isShareable(twin) && replaceParts(part, twin))
-    if (!isEqual) isSame = false
+    const twins = alike.map((like) => (Object.hasOwn(like, field) ? like[field] : undefined))
+    const isShared = twins.includes(part)
+    const twin = isShared || !isShareable(part) ? twins.find((each) => each === part) : replaceParts(part, twins)
+    const isEqual = isShared || twin !== undefined
+    equal = isEqual ? equal.filter((like) => like[field] === twin) : []
     // Equal texts may be two in memory, which no comparison shows.
-    else if (typeof twin === 'string' || typeof twin === 'object') value[field] = twin
+    if (isEqual && (typeof twin === 'string' || typeof twin === 'object')) value[field] = twin
   }
-  return isSame
+  return equal[0]
 }
 
 function isShareable(value: unknown): value is Shareable {
