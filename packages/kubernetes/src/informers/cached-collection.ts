@@ -141,8 +141,7 @@ export class CachedCollection<T extends KubeObject, V> {
     const value = this.#options.project(object)
     const isSame = this.#options.sharesEqualValues && isOfHeld && isSameJson(held.value, value)
     if (isSame) return { value: held.value, uid, resourceVersion }
-    shareParts(value, held?.value, this.#neighbours.of(key))
-    this.#neighbours.note(key, value)
+    shareParts(value, held?.value, this.#neighbours.next(key, value))
     return { value, uid, resourceVersion }
   }
 

@@ -9,23 +9,18 @@ const mostStems = 32
  */
 export class Neighbours<V> {
   readonly #byStem = new Map<string, V>()
-  #last: V | undefined
+  #last: { readonly stem: string; readonly value: V } | undefined
 
-  of(key: string): V | undefined {
-    return this.#byStem.get(stemOf(key)) ?? this.#last
-  }
-
-  note(key: string, value: V): void {
+  /** Returns the neighbour of an object that was just read, and remembers it. */
+  next(key: string, value: V): V | undefined {
     const stem = stemOf(key)
-    this.#last = value
+    const neighbour = this.#byStem.get(stem) ?? this.#last?.value
     // What was set last is at the end of a Map.
-    this.#byStem.delete(stem)
+    if (stem !== this.#last?.stem) this.#byStem.delete(stem)
     this.#byStem.set(stem, value)
-    if (this.#byStem.size <= mostStems) return
-    for (const oldest of this.#byStem.keys()) {
-      this.#byStem.delete(oldest)
-      return
-    }
+    this.#last = { stem, value }
+    if (this.#byStem.size > mostStems) this.#byStem.delete(this.#byStem.keys().next().value ?? '')
+    return neighbour
   }
 }
 
