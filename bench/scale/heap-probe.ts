@@ -6,10 +6,16 @@ export interface HeapProbe {
   readonly collections: number
 }
 
-/** Loaded before the program. It only listens: a collection that it asked for would return memory that the program keeps. It ends with the benchmark. */
+/**
+ * Loaded before the program, and by Node.js in each of its threads too, where it does nothing: they have no channel. It only listens: a collection
+ * that it asked for would return memory that the program keeps. It ends with the benchmark.
+ */
 const program = `
 import { constants, PerformanceObserver } from 'node:perf_hooks'
 import { getHeapStatistics } from 'node:v8'
+import { isMainThread } from 'node:worker_threads'
+if (isMainThread) listen()
+function listen() {
 const probe = { alive: 0, collections: 0 }
 new PerformanceObserver((list) => {
   for (const { detail } of list.getEntries()) {
@@ -21,6 +27,7 @@ new PerformanceObserver((list) => {
 process.on('message', () => process.send(probe))
 process.on('disconnect', () => process.exit())
 process.channel.unref()
+}
 `
 
 export const heapProbeFlags = ['--import', `data:text/javascript,${encodeURIComponent(program)}`]

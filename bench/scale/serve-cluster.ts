@@ -10,6 +10,7 @@ import { installOperator } from '@cofferdam/product/cli/demo/install-operator.ts
 import { buildToolboxAccess } from '@cofferdam/product/deploy/access-manifests.ts'
 import { operatorAccount } from '@cofferdam/product/deploy/operator-manifests.ts'
 import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
+import { recordNotes } from '@cofferdam/product/shared/record-notes.ts'
 import { ApiServer } from '@cofferdam/simulator/api-server/api-server.ts'
 import { startHttpFace } from '@cofferdam/simulator/api-server/http/http-face.ts'
 import { typeOfObject } from '@cofferdam/simulator/api-server/type-of-object.ts'
@@ -72,7 +73,7 @@ export async function serveCluster(size: ClusterSize): Promise<void> {
         return traffic()
       case 'verdict': {
         const { items } = await api.list(configMaps, { namespace })
-        return items.some(({ metadata }) => metadata.annotations?.['cofferdam.io/reason'] !== undefined)
+        return items.some(({ metadata: { annotations: notes = {} } }) => hasHeardCeph(notes))
       }
       case 'drain':
         await api.create(nodeDisruptions, {
@@ -88,6 +89,11 @@ export async function serveCluster(size: ClusterSize): Promise<void> {
         return playHour(api, size, question.hour)
     }
   }
+}
+
+/** What is decided while Ceph is silent is no verdict on it. */
+function hasHeardCeph(notes: Readonly<Record<string, string>>): boolean {
+  return notes[recordNotes.reason] !== undefined && notes[recordNotes.silentSince] === undefined
 }
 
 function describeCeph(size: ClusterSize) {

@@ -10,8 +10,8 @@ import { type PgParser, parsePgBytes, parsePgText } from './pg-parser.ts'
 
 /** While many OSDs restart the map never stands still, and on a large cluster each attempt takes seconds. */
 const maxAttempts = 3
-/** From this number of PGs on they are asked for as a table, a tenth of the JSON: here some 5 MB instead of 50. */
-const manyPgs = 20_000
+/** From this number of PGs on they are asked for as a table, a tenth of the JSON: here some 0.5 MB instead of 5, and the parser of JSON takes several times that. */
+const manyPgs = 2_000
 
 export interface ObserveOptions {
   /** Where large answers are parsed: `createPgParser` takes them out of this thread. */

@@ -29,8 +29,9 @@ export class CacheContents<V> {
     this.entries.set(key, entry)
     if (previous?.value === entry.value) return
     this.#listed = undefined
-    if (previous !== undefined) this.#unindex(key, previous.value)
-    this.#index(key, entry.value)
+    for (const [name, valuesOf] of Object.entries(this.#indexes)) {
+      this.#reindex(name, key, previous === undefined ? [] : valuesOf(previous.value), valuesOf(entry.value))
+    }
   }
 
   remove(key: string): void {
@@ -38,7 +39,9 @@ export class CacheContents<V> {
     if (previous === undefined) return
     this.entries.delete(key)
     this.#listed = undefined
-    this.#unindex(key, previous.value)
+    for (const [name, valuesOf] of Object.entries(this.#indexes)) {
+      this.#reindex(name, key, valuesOf(previous.value), [])
+    }
   }
 
   list(): readonly V[] {
@@ -55,27 +58,23 @@ export class CacheContents<V> {
     return indexed.listed
   }
 
-  #index(key: string, value: V): void {
-    for (const [name, keysByValue] of this.#keysByIndex) {
-      for (const indexed of this.#indexes[name]?.(value) ?? []) {
-        const found = keysByValue.get(indexed)
-        if (found === undefined) keysByValue.set(indexed, { keys: new Set([key]), listed: undefined })
-        else {
-          found.keys.add(key)
-          found.listed = undefined
-        }
-      }
+  /** Where the value stays the same so does the key: taken out and put in, a second text of it would stay beside that of `entries`. */
+  #reindex(name: string, key: string, before: readonly string[], after: readonly string[]): void {
+    const byValue = this.#keysByIndex.get(name) as Map<string, Indexed<V>>
+    for (const value of before) {
+      const found = byValue.get(value)
+      if (found === undefined) continue
+      found.listed = undefined
+      if (after.includes(value)) continue
+      found.keys.delete(key)
+      if (found.keys.size === 0) byValue.delete(value)
     }
-  }
-
-  #unindex(key: string, value: V): void {
-    for (const [name, keysByValue] of this.#keysByIndex) {
-      for (const indexed of this.#indexes[name]?.(value) ?? []) {
-        const found = keysByValue.get(indexed)
-        if (found === undefined) continue
-        found.keys.delete(key)
+    for (const value of after) {
+      const found = byValue.get(value)
+      if (found === undefined) byValue.set(value, { keys: new Set([key]), listed: undefined })
+      else if (!found.keys.has(key)) {
+        found.keys.add(key)
         found.listed = undefined
-        if (found.keys.size === 0) keysByValue.delete(indexed)
       }
     }
   }

@@ -4,6 +4,7 @@ import { keyOf, keyText } from '../api/resource-type.ts'
 import type { WatchEvent } from '../client/kube-api.ts'
 import { compareResourceVersions } from '../client/resource-version.ts'
 import { CacheContents, type CacheEntry, type Indexes } from './cache-contents.ts'
+import { Neighbours } from './neighbours.ts'
 import { shareParts } from './share-parts.ts'
 import type { ViewChange } from './watch-view.ts'
 
@@ -38,8 +39,7 @@ export class CachedCollection<T extends KubeObject, V> {
   #floor = ''
   /** Versions of removals since the floor; without them a repeated event would bring the dead back. */
   readonly #removedAt = new Map<string, string>()
-  /** What was read last; lists are in order, so it resembles what comes next. */
-  #neighbour: V | undefined
+  readonly #neighbours = new Neighbours<V>()
 
   constructor(options: CachedCollectionOptions<T, V>) {
     this.#options = options
@@ -87,7 +87,7 @@ export class CachedCollection<T extends KubeObject, V> {
     return {
       put: (object) => {
         const key = keyText(keyOf(object))
-        staged.put(key, this.#entryOf(object, this.#contents.entries.get(key)))
+        staged.put(key, this.#entryOf(key, object, this.#contents.entries.get(key)))
       },
       remove: (object) => staged.remove(keyText(keyOf(object))),
       commit: (resourceVersion) => this.#replace(staged, resourceVersion),
@@ -117,7 +117,7 @@ export class CachedCollection<T extends KubeObject, V> {
   }
 
   #put(key: string, object: T, held: CacheEntry<V> | undefined): void {
-    const entry = this.#entryOf(object, held)
+    const entry = this.#entryOf(key, object, held)
     this.#contents.put(key, entry)
     this.#removedAt.delete(key)
     const { value } = entry
@@ -132,15 +132,16 @@ export class CachedCollection<T extends KubeObject, V> {
     this.#options.emit({ type: 'removed', key, previous: held.value })
   }
 
-  #entryOf(object: T, held: CacheEntry<V> | undefined): CacheEntry<V> {
-    const { uid = '', resourceVersion = '' } = object.metadata
-    if (held !== undefined && held.uid === uid && held.resourceVersion === resourceVersion && uid !== '') return held
+  #entryOf(key: string, object: T, held: CacheEntry<V> | undefined): CacheEntry<V> {
+    const { resourceVersion = '' } = object.metadata
+    const isOfHeld = held !== undefined && held.uid === (object.metadata.uid ?? '')
+    // The text that is in memory already, beside which an equal one would stay for as long as the object.
+    const uid = isOfHeld ? held.uid : (object.metadata.uid ?? '')
+    if (isOfHeld && held.resourceVersion === resourceVersion && uid !== '') return held
     const value = this.#options.project(object)
-    const isSame =
-      this.#options.sharesEqualValues && held !== undefined && held.uid === uid && isSameJson(held.value, value)
+    const isSame = this.#options.sharesEqualValues && isOfHeld && isSameJson(held.value, value)
     if (isSame) return { value: held.value, uid, resourceVersion }
-    shareParts(value, held?.value ?? this.#neighbour)
-    this.#neighbour = value
+    shareParts(value, held?.value, this.#neighbours.next(key, value))
     return { value, uid, resourceVersion }
   }
 

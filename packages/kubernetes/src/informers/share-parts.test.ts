@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { KubeObject } from '../api/kube-object.ts'
+import type { Indexes } from './cache-contents.ts'
 import { CachedCollection } from './cached-collection.ts'
 import { shareParts } from './share-parts.ts'
 
@@ -32,6 +33,18 @@ describe('parts of neighbours that are equal', () => {
     expect(value.labels).not.toBe(like.labels)
   })
 
+  it('come from a neighbour where the object itself had none before: conditions arrive after the pod', () => {
+    const [bare, neighbour] = [{ name: 'shop-2', labels: { app: 'shop' } }, pod('shop-1', { app: 'shop' })]
+    const value = { name: 'shop-2', labels: { app: 'shop' }, conditions: [{ type: 'Ready' }] }
+    shareParts(value, bare, neighbour)
+    expect(value.labels).toBe(bare.labels)
+    expect(value.conditions).toBe(neighbour.conditions)
+    expect([value, bare]).toEqual([
+      { name: 'shop-2', labels: { app: 'shop' }, conditions: [{ type: 'Ready' }] },
+      { name: 'shop-2', labels: { app: 'shop' } },
+    ])
+  })
+
   it('writes into nothing that is frozen: objects of the embedded server are shared with it', () => {
     const frozen = Object.freeze({ labels: Object.freeze({ app: 'shop' }), name: 'shop-2' })
     expect(() => shareParts(frozen, pod('shop-1', { app: 'shop' }))).not.toThrow()
@@ -49,6 +62,7 @@ describe('parts of neighbours that are equal', () => {
         const texts = [left, right].map((each) => JSON.stringify(each))
         shareParts(left, right)
         shareParts({ left, right }, { left: right, right })
+        shareParts({ left, right }, { left: right, right }, { left, right: left })
         expect([left, right].map((each) => JSON.stringify(each))).toEqual(texts)
       }),
     )
@@ -56,19 +70,21 @@ describe('parts of neighbours that are equal', () => {
 })
 
 describe('a collection of pods that were read one after the other', () => {
-  const object = (name: string, resourceVersion: string): KubeObject => ({
+  const object = (name: string, resourceVersion: string, labels = { app: 'shop' }): KubeObject => ({
     apiVersion: 'v1',
     kind: 'Pod',
-    metadata: { namespace: 'shop', name, uid: name, resourceVersion, labels: { app: 'shop' } },
+    metadata: { namespace: 'shop', name, uid: name, resourceVersion, labels },
   })
-
-  it('keeps their labels once, and still once when one of them has changed', () => {
-    const collection = new CachedCollection<KubeObject, Pick<KubeObject, 'metadata'>>({
+  const open = (indexes: Indexes<Pick<KubeObject, 'metadata'>> = {}) =>
+    new CachedCollection<KubeObject, Pick<KubeObject, 'metadata'>>({
       project: ({ metadata }) => ({ metadata }),
       sharesEqualValues: true,
-      indexes: {},
+      indexes,
       emit: () => {},
     })
+
+  it('keeps their labels once, and still once when one of them has changed', () => {
+    const collection = open()
     const staged = collection.stage()
     for (const name of ['a', 'b', 'c']) staged.put(object(name, '1'))
     staged.commit('1')
@@ -76,5 +92,39 @@ describe('a collection of pods that were read one after the other', () => {
     const labels = collection.contents.list().map(({ metadata }) => metadata.labels)
     expect(labels).toHaveLength(3)
     expect(new Set(labels).size).toBe(1)
+  })
+
+  it('keeps labels once after a rollout, in which old pods and new ones come in turns: else each new pod keeps labels of its own', () => {
+    const collection = open()
+    const staged = collection.stage()
+    const copies = [0, 1, 2, 3]
+    const old = (copy: number, version: string) => object(`shop-old-${copy}`, version, { app: 'old' })
+    for (const copy of copies) staged.put(old(copy, '1'))
+    staged.commit('1')
+    for (const copy of copies) {
+      const added = object(`shop-new-${copy}`, `${10 * copy + 11}`, { app: 'new' })
+      collection.apply({ type: 'ADDED', object: added })
+      const leaving = old(copy, `${10 * copy + 12}`)
+      collection.apply({
+        type: 'MODIFIED',
+        object: { ...leaving, metadata: { ...leaving.metadata, finalizers: ['x'] } },
+      })
+      collection.apply({ type: 'DELETED', object: old(copy, `${10 * copy + 13}`) })
+    }
+    const labels = collection.contents.list().map(({ metadata }) => metadata.labels)
+    expect(labels).toEqual(copies.map(() => ({ app: 'new' })))
+    expect(new Set(labels).size).toBe(1)
+  })
+
+  it('leaves what changed at its place in an index whose value stays, and no second text of its key with it', () => {
+    const collection = open({ namespace: ({ metadata }) => [metadata.namespace ?? ''] })
+    const staged = collection.stage()
+    for (const name of ['a', 'b', 'c']) staged.put(object(name, '1'))
+    staged.commit('1')
+    const names = () => collection.contents.byIndex('namespace', 'shop').map(({ metadata }) => metadata.name)
+    expect(names()).toEqual(['a', 'b', 'c'])
+    collection.apply({ type: 'MODIFIED', object: object('a', '2', { app: 'bank' }) })
+    expect(names()).toEqual(['a', 'b', 'c'])
+    expect(collection.contents.byIndex('namespace', 'shop')[0]?.metadata.labels).toEqual({ app: 'bank' })
   })
 })

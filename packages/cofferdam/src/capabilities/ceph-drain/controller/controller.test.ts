@@ -246,4 +246,26 @@ describe('a Ceph that does not answer', () => {
     expect((await fixture.record()).metadata.annotations?.['cofferdam.io/ceph-silent-since']).toBe(before)
     await fixture.close()
   })
+
+  it('is recorded once, not every ten seconds, when a millisecond passes now and then while a snapshot is taken', async () => {
+    const fixture = await openCephFixture()
+    let readings = 0
+    fixture.operate({
+      clock: {
+        now() {
+          readings += 1
+          return fixture.clock.now() + Math.floor(readings / 3)
+        },
+        after: (delayMs, callback) => fixture.clock.after(delayMs, callback),
+      },
+    })
+    await fixture.seconds(120)
+    fixture.ceph.controls.silence(true)
+    await fixture.seconds(180)
+    expect((await fixture.record()).metadata.annotations?.['cofferdam.io/reason']).toBe('CephSilent')
+    fixture.written.length = 0
+    await fixture.seconds(600)
+    expect(fixture.written).toEqual([])
+    await fixture.close()
+  })
 })

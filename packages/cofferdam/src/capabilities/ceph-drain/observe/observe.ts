@@ -169,7 +169,7 @@ export class CephDrainObserver {
     const lost = osdsOnLostNodes(osds.views, nodes, nowMs)
     const isGone = ({ id, isReady }: OsdView) => !isReady || lost.has(id)
     if (mayAsk) this.#running.set(key, new Set(osds.views.filter((osd) => !isGone(osd)).map(({ id }) => id)))
-    const silentSince = map.known ? undefined : this.#silentSince(key, record)
+    const silentSince = map.known ? undefined : this.#silentSince(key, record, nowMs)
     const budgets = views.budgets.byIndex('namespace', namespace)
     return {
       record,
@@ -203,7 +203,8 @@ export class CephDrainObserver {
               }),
             )
           : map,
-        cephSilentMs: silentSince === undefined ? 0 : Math.max(0, clock.now() - silentSince),
+        // By one reading of the clock: the moment that is worked out from both must be the same in each snapshot.
+        cephSilentMs: silentSince === undefined ? 0 : Math.max(0, nowMs - silentSince),
         state: record.state,
         daemons: observeDaemons(views, namespace),
         services: observeServiceDaemons(views, namespace),
@@ -257,9 +258,8 @@ export class CephDrainObserver {
     }
   }
 
-  #silentSince(key: string, record: DrainRecord): number {
-    const now = this.#ports.clock.now()
-    return Math.min(this.#reader.silentSince(key) ?? now, record.silentSince ?? now)
+  #silentSince(key: string, record: DrainRecord, nowMs: number): number {
+    return Math.min(this.#reader.silentSince(key) ?? nowMs, record.silentSince ?? nowMs)
   }
 
   /** Ceph is asked where OSDs live only when Kubernetes cannot say it of some, and once for each map. */

@@ -4,6 +4,7 @@ import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
 import { configMaps, events, nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { evictPod, type KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { buildCephDescription } from '@cofferdam/simulator/cluster-file/build-ceph-description.ts'
 import { parseClusterFile } from '@cofferdam/simulator/cluster-file/cluster-file.ts'
@@ -71,6 +72,8 @@ export interface CephFixture extends Scenario {
   readonly metrics: Metrics
   operate(options?: {
     readonly api?: KubeApi
+    /** That of the stage unless told. */
+    readonly clock?: Clock
     readonly controllers?: readonly ControllerName[]
     readonly dryRun?: boolean
     /** Cofferdam alone has the cluster unless told. */
@@ -146,7 +149,7 @@ export async function openCephFixture(
     operate(options = {}) {
       const operator = startOperator({
         api: noted(options.api ?? api, written),
-        clock,
+        clock: options.clock ?? clock,
         random: seededRandom(9),
         log: { info() {}, warn() {}, error() {}, debug() {} } as never,
         metrics,
