@@ -162,11 +162,6 @@ export const knownDifferences: readonly KnownDifference[] = [
       step.query === 'fieldValidation=Strict' &&
       answerOf(answers.real).code === 422,
   },
-  {
-    says: 'A pod may name a priority class that does not exist.',
-    because: 'Nothing here is preempted.',
-    covers: refusalOf(/no PriorityClass with name/),
-  },
 ]
 
 /** The known difference that covers this one. */

@@ -7,6 +7,7 @@ import { type MetadataRules, validateMetadata } from '../builtin/metadata-valida
 import type { ResourceDefinition } from '../resource-definition.ts'
 import { type FieldError, invalidObject } from '../schema/field-error.ts'
 import { validateBySchema } from '../schema/validate.ts'
+import { withPriority } from './pod-priority.ts'
 import type { Registry, WriteRequest } from './registry.ts'
 import { servedVersion } from './served-version.ts'
 
@@ -21,7 +22,8 @@ export function prepareCreate(registry: Registry, request: WriteRequest, decoded
     creationTimestamp: timestamp(registry.clock),
     ...(definition.hasGeneration ? { generation: 1 } : {}),
   }
-  const object = { ...(startsWithoutStatus(definition) ? withField(decoded, 'status', noStatus) : decoded), metadata }
+  const whole = { ...(startsWithoutStatus(definition) ? withField(decoded, 'status', noStatus) : decoded), metadata }
+  const object = withPriority(registry, definition, whole)
   requireValid(request, object, validateBySchema(object, definition.schema))
   const prepared = definition.strategy.prepare?.(object, undefined) ?? object
   requireValid(request, prepared, [
