@@ -199,4 +199,20 @@ describe('custom objects', () => {
     expect(scale).toMatchObject({ kind: 'Scale', spec: { replicas: 3 }, status: { replicas: 1 } })
     expect((await api.get(locks, { namespace: 'default', name: 'a' })).metadata.generation).toBe(2)
   })
+
+  it('that were applied with a null get a version with each write until it is gone, as who watches them is told', async () => {
+    const { api } = fixture()
+    await api.create(customResourceDefinitions, definition())
+    const made = await api.create(locks, lock('a', { spec: {} }))
+    const body = { apiVersion: 'example.com/v1', kind: 'Lock', metadata: { name: 'a' }, status: null } as never
+    const apply = () =>
+      api.patch(locks, keyOf(made), { type: 'apply', body }, { subresource: 'status', fieldManager: 'one' })
+    const nothing = () => api.patch(locks, keyOf(made), { type: 'merge', body: { spec: { replicas: 1 } } })
+    const written = [await apply(), await apply(), await nothing(), await nothing()]
+    const versions = written.map(
+      ({ metadata }) => Number(metadata.resourceVersion) - Number(made.metadata.resourceVersion),
+    )
+    expect(versions).toEqual([1, 2, 3, 3])
+    expect(written.map(({ status }) => status)).toEqual([undefined, undefined, undefined, undefined])
+  })
 })

@@ -21,6 +21,8 @@ export interface Rewrite {
   readonly decode?: (changed: KubeObject, current: KubeObject) => KubeObject
   /** The change brings managedFields along, as server-side apply does. */
   readonly isTracked?: boolean
+  /** Whether the last change left nulls that are stored and not shown; absent: none. */
+  readonly leavesNulls?: () => boolean
   /** How admission is to see the object, when not as itself: the scale subresource is a Scale. */
   readonly shown?: {
     readonly kind: AdmissionRequest['kind']
@@ -29,6 +31,9 @@ export interface Rewrite {
   /** What to do when there is no such object; absent: 404. */
   readonly otherwise?: () => Promise<KubeObject>
 }
+
+/** What is stored with nulls is not what a write compares itself with: one that changes nothing is stored, too, and gets a version. */
+const storedWithNulls = new WeakSet<KubeObject>()
 
 /** While admission was asked somebody else may have written; the real server tries this often on the newer state. */
 const attempts = 5
@@ -54,9 +59,11 @@ export async function rewriteObject(registry: Registry, request: WriteRequest, r
     const asked = admissionOf(request, { operation: 'UPDATE', key: rewrite.key, object: next, oldObject: current })
     if (asked !== undefined) await admit(request, shownTo(asked, rewrite, next, current))
     if (request.dryRun) return deepFreeze(next)
+    const leavesNulls = rewrite.leavesNulls?.() === true
     // An object that only waits for a write to go with goes with one that changes nothing, too.
-    if (next === current && !hasNothingToWaitFor(current)) return current
-    const written = writeNext(registry, request, { key, next, stored })
+    const isSame = next === current && !leavesNulls && !storedWithNulls.has(stored)
+    if (isSame && !hasNothingToWaitFor(current)) return current
+    const written = writeNext(registry, request, { key, next, stored, leavesNulls })
     if (written !== undefined) return written
     if (attempt === attempts) throw staleWrite(definition.type, rewrite.key.name)
   }
@@ -150,7 +157,12 @@ export function requireReadableVersion(version: string): void {
 function writeNext(
   registry: Registry,
   { definition }: WriteRequest,
-  write: { readonly key: string; readonly next: KubeObject; readonly stored: KubeObject },
+  write: {
+    readonly key: string
+    readonly next: KubeObject
+    readonly stored: KubeObject
+    readonly leavesNulls: boolean
+  },
 ): KubeObject | undefined {
   const bucket = bucketOf(registry, definition)
   const next = registry.customResources.completed(definition, asStored(definition, write.next))
@@ -163,6 +175,7 @@ function writeNext(
   }
   const written = bucket.put(write.key, next, write.stored)
   if (written === undefined) return undefined
+  if (write.leavesNulls) storedWithNulls.add(written)
   registry.customResources.stored(definition, written, name)
   return asServed(definition, written)
 }
