@@ -28,10 +28,15 @@ interface Service extends KubeObject {
     readonly sessionAffinityConfig?: object
     readonly externalTrafficPolicy?: string
   }
-  readonly status?: object
+  readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly object[] } }
 }
 
 type Spec = NonNullable<Service['spec']>
+
+interface AddressFamilies {
+  readonly ipFamilies?: readonly string[]
+  readonly ipFamilyPolicy?: string
+}
 
 const specDefaults = { type: 'ClusterIP', sessionAffinity: 'None' }
 const threeHours = { clientIP: { timeoutSeconds: 10_800 } }
@@ -51,6 +56,17 @@ export const serviceStrategy: ResourceStrategy = {
 
   admit: (created: Service, isDryRun: boolean) => allocated(created, undefined, isDryRun),
 
+  validateStatus({ spec, status }: Service) {
+    if (spec?.type === 'LoadBalancer' || !status?.loadBalancer?.ingress?.length) return []
+    const detail = "may only be used when `spec.type` is 'LoadBalancer'"
+    return [{ kind: 'Forbidden', field: 'status.loadBalancer.ingress', detail }]
+  },
+
+  warn({ spec }: Service) {
+    const isIgnored = spec?.clusterIP === 'None' && spec.sessionAffinity === 'ClientIP'
+    return isIgnored ? ['spec.SessionAffinity is ignored for headless services'] : []
+  },
+
   validate(next: Service, previous: Service | undefined) {
     const spec = next.spec ?? {}
     if (spec === previous?.spec) return []
@@ -65,6 +81,11 @@ export const serviceStrategy: ResourceStrategy = {
       errors.push({ kind: 'Invalid', field: 'spec.clusterIPs[0]', value: spec.clusterIPs ?? null, detail })
     }
     errors.push(...choiceErrors(spec.type, ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'], 'spec.type'))
+    errors.push(...choiceErrors(spec.sessionAffinity, ['ClientIP', 'None'], 'spec.sessionAffinity'))
+    if (spec.type === 'ExternalName' && (spec.clusterIP || spec.clusterIPs?.length)) {
+      const detail = 'may not be set for ExternalName services'
+      errors.push({ kind: 'Forbidden', field: 'spec.clusterIPs', detail })
+    }
     errors.push(...labelsErrors(spec.selector, 'spec.selector'))
     return [...errors, ...portErrors(spec)]
   },
@@ -79,7 +100,8 @@ function withPortDefaults(port: ServicePort): ServicePort {
 }
 
 /** What only the former type had is dropped with it, unless it was sent anew. */
-function leftBehind(next: Service, { spec: former = {} }: Service): Service {
+function leftBehind(sent: Service, { spec: former = {} }: Service): Service {
+  const next = withoutFormerAddress(sent, former)
   const { spec = {} } = next
   if (hasNodePorts(spec) || !hasNodePorts(former)) return next
   const { externalTrafficPolicy, ...rest } = spec
@@ -90,6 +112,12 @@ function leftBehind(next: Service, { spec: former = {} }: Service): Service {
   })
   const kept = externalTrafficPolicy === former.externalTrafficPolicy ? rest : spec
   return { ...next, spec: ports === undefined ? kept : { ...kept, ports } }
+}
+
+function withoutFormerAddress(next: Service, former: Spec): Service {
+  const { clusterIP, clusterIPs, ipFamilies, ipFamilyPolicy, ...spec } = (next.spec ?? {}) as Spec & AddressFamilies
+  const isLeft = spec.type === 'ExternalName' && former.type !== 'ExternalName' && clusterIP === former.clusterIP
+  return isLeft ? { ...next, spec } : next
 }
 
 /** With the addresses and ports that the server gives; nobody owns them. */
