@@ -41,7 +41,7 @@ export interface Exploration {
 /** So many faults of one family are enough to mend at a time. */
 const mostDivergences = 8
 /** Sequences that run side by side: much of the time of each is waiting. */
-const lanes = 4
+const lanes = 8
 
 /** Tells stories to both servers, and gives each its own namespace. */
 export class Explorer {
