@@ -33,16 +33,31 @@ function isSameFault({ real, embedded }: Pair<Json>): boolean {
 
 /** The first two steps of the path of each field that a refusal names. */
 function fieldsOf(answer: Json): string[] {
-  const { body } = answer as {
-    readonly body: { readonly details?: { readonly causes?: readonly { field?: string; message?: string }[] } }
-  }
-  return (body.details?.causes ?? []).map(({ field = '', message = '' }) =>
+  return causesOf(answer).map(({ field = '', message = '' }) =>
     // A service of an odd name fails at its address, which bears that name.
     (message.includes('spec.parentRef.name') ? 'metadata.name' : field)
       .replace(/^metadata\.taints/, 'spec.taints')
       .split(/[.[]/, 2)
       .join('.'),
   )
+}
+
+function causesOf(answer: Json): readonly { readonly field?: string; readonly message?: string }[] {
+  const { body } = answer as {
+    readonly body: { readonly details?: { readonly causes?: readonly { field?: string; message?: string }[] } }
+  }
+  return body.details?.causes ?? []
+}
+
+/** Both refuse to take fields from others, and only one of them counts moments that hold nothing. */
+function isSameConflict({ real, embedded }: Pair<Json>): boolean {
+  if (answerOf(real).code !== 409 || answerOf(embedded).code !== 409) return false
+  const [left, right] = [real, embedded].map((answer) =>
+    causesOf(answer)
+      .map(({ field = '' }) => field)
+      .filter((field) => !/(Time|edAt)$/.test(field)),
+  )
+  return left !== undefined && left.length > 0 && left.join() === right?.join()
 }
 
 /** Null, zero, the empty text, and what holds nothing else. */
@@ -90,10 +105,12 @@ export const knownDifferences: readonly KnownDifference[] = [
       isHollow(embedded),
   },
   {
-    says: 'Who owns fields that admission or the server itself set, or that hold nothing, is reported differently in `managedFields`.',
+    says: 'Who owns fields that admission or the server itself set, or that hold nothing, is reported differently in `managedFields`, and of moments in conflicts.',
     because:
       'The real server notes owners before admission and forgets its own writes; the embedded one notes what is stored.',
-    covers: ({ path }, step) => path.includes('.managedFields') && !isAbout(step, 'configmaps'),
+    covers: ({ path }, step, answers) =>
+      !isAbout(step, 'configmaps') &&
+      (path.includes('.managedFields') || (/^body\.(message|details\.causes)/.test(path) && isSameConflict(answers))),
   },
   {
     says: 'Where several things are wrong with an object, they may be named in another order, in other words, or not all.',

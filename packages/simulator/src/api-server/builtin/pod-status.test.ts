@@ -63,8 +63,21 @@ describe('the status that a kubelet writes', () => {
       { podIP: '10.9.0.2', podIPs: [{ ip: '10.9.0.2' }] },
     ],
     'keeps its quality of service where it says nothing of it': [{ qosClass: undefined }, {}],
+    'keeps which generation was seen, of the pod and of each condition: who waits for it would wait again': [
+      { phase: 'Failed', observedGeneration: 0, conditions: [{ type: 'Ready', status: 'False' }] },
+      {
+        phase: 'Failed',
+        observedGeneration: 7,
+        conditions: [{ type: 'Ready', status: 'False', observedGeneration: 6 }],
+      },
+    ],
   }
   it.each(Object.entries(completed))('%s', (_, [status, rest]) => {
-    expect(completePodStatus(written(status), before).status).toEqual({ qosClass: 'Burstable', ...rest })
+    const seen = { conditions: [{ type: 'Ready', status: 'True', observedGeneration: 6 }], observedGeneration: 7 }
+    expect(completePodStatus(written(status), written(seen)).status).toEqual({
+      qosClass: 'Burstable',
+      observedGeneration: 7,
+      ...rest,
+    })
   })
 })

@@ -1,5 +1,7 @@
 import { isIP } from 'node:net'
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
+import type { Condition } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { FieldError } from '../schema/field-error.ts'
 import { immutableErrors, invalidErrors } from './field-rules.ts'
 import { qualifiedNameErrors, subdomainErrors } from './name-rules.ts'
@@ -15,16 +17,33 @@ type PodStatus = NonNullable<Pod['status']> & {
   readonly observedGeneration?: number
 }
 
-/** One address is the first of all: where the two differ, the one counts. What was decided at the creation stays where nothing is said of it. */
+/**
+ * One address is the first of all: where the two differ, the one counts. The quality of service, and which generation was seen, stay as they
+ * were where nothing is said of them.
+ */
 export function completePodStatus(next: Pod, previous: Pod): Pod {
   const status = next.status as PodStatus | undefined
   if (status === undefined || status === previous.status) return next
-  const { podIP = '', podIPs = [], qosClass } = status
+  const before: PodStatus = previous.status ?? {}
+  const { podIP = '', podIPs = [], conditions } = status
   const first = podIPs[0]?.ip ?? ''
-  const addresses = podIP === first ? {} : podIP === '' ? { podIP: first } : { podIPs: [{ ip: podIP }] }
-  const kept = qosClass || previous.status?.qosClass
-  if (podIP === first && kept === qosClass) return next
-  return { ...next, status: { ...status, ...addresses, ...(kept && { qosClass: kept }) } }
+  const completed: PodStatus = {
+    ...status,
+    ...(podIP === first ? {} : podIP === '' ? { podIP: first } : { podIPs: [{ ip: podIP }] }),
+    ...keptFields(status, before, ['qosClass', 'observedGeneration']),
+    ...(conditions && { conditions: conditions.map((condition) => withGenerationOf(condition, before.conditions)) }),
+  }
+  return isSameJson(completed, status) ? next : { ...next, status: completed }
+}
+
+function keptFields<T extends object>(next: T, before: T | undefined, fields: readonly (keyof T)[]): Partial<T> {
+  const lost = fields.filter((field) => !next[field] && before?.[field])
+  return Object.fromEntries(lost.map((field) => [field, before?.[field]])) as Partial<T>
+}
+
+function withGenerationOf(condition: Condition, before: readonly Condition[] = []): Condition {
+  const former = before.find(({ type }) => type === condition.type)
+  return { ...condition, ...keptFields(condition, former, ['observedGeneration']) }
 }
 
 export function podStatusErrors(next: Pod, previous: Pod): FieldError[] {
