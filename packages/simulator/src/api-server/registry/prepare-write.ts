@@ -24,7 +24,7 @@ export function prepareCreate(registry: Registry, request: WriteRequest, decoded
   }
   const whole = { ...(startsWithoutStatus(definition) ? withField(decoded, 'status', noStatus) : decoded), metadata }
   const object = withPriority(registry, definition, whole)
-  requireValid(request, object, validateBySchema(object, definition.schema))
+  requireValid(request, object, shapeErrors(definition, object, undefined))
   const prepared = definition.strategy.prepare?.(object, undefined) ?? object
   requireValid(request, prepared, [
     ...validateMetadata(prepared, undefined, metadataRules(definition)),
@@ -50,7 +50,7 @@ export function prepareUpdate(
     ? withStatusOf(definition, previous, decoded, isTracked)
     : withKeptFields(request, previous, decoded, isTracked)
   if (next === previous) return previous
-  requireValid(request, next, validateBySchema(next, definition.schema, { previous }))
+  requireValid(request, next, shapeErrors(definition, next, previous))
   const { strategy } = definition
   const prepared = strategy.prepare?.(next, previous) ?? next
   const own = isStatusWrite ? strategy.validateStatus?.(prepared, previous) : strategy.validate?.(prepared, previous)
@@ -58,6 +58,13 @@ export function prepareUpdate(
   warnWriter(request, prepared, previous)
   if (isSameJson(prepared, previous)) return previous
   return isStatusWrite ? prepared : withGeneration(definition, prepared, previous)
+}
+
+/** The metadata of custom resources is checked with the rest: without a name their rules are not even asked. */
+function shapeErrors(definition: ResourceDefinition, next: KubeObject, previous: KubeObject | undefined): FieldError[] {
+  const { schema, origin } = definition
+  const found = origin === 'custom' ? validateMetadata(next, previous, metadataRules(definition)) : []
+  return validateBySchema(next, schema, { found, ...(previous === undefined ? {} : { previous }) })
 }
 
 const statusOnly = ['status']

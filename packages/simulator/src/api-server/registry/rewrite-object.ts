@@ -9,6 +9,7 @@ import { decodeObject } from './decode-object.ts'
 import { prepareUpdate, trackWrite } from './prepare-write.ts'
 import { admissionOf, admit, bucketOf, type Registry, type WriteRequest } from './registry.ts'
 import { asServed, asStored } from './served-version.ts'
+import { storedWithNulls } from './stored-with-nulls.ts'
 
 type Fields = KubeObject & JsonObject
 
@@ -31,9 +32,6 @@ export interface Rewrite {
   /** What to do when there is no such object; absent: 404. */
   readonly otherwise?: () => Promise<KubeObject>
 }
-
-/** What is stored with nulls is not what a write compares itself with: one that changes nothing is stored, too, and gets a version. */
-const storedWithNulls = new WeakSet<KubeObject>()
 
 /** While admission was asked somebody else may have written; the real server tries this often on the newer state. */
 const attempts = 5
