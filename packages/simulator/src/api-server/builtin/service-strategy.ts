@@ -33,11 +33,6 @@ interface Service extends KubeObject {
 
 type Spec = NonNullable<Service['spec']>
 
-interface AddressFamilies {
-  readonly ipFamilies?: readonly string[]
-  readonly ipFamilyPolicy?: string
-}
-
 const specDefaults = { type: 'ClusterIP', sessionAffinity: 'None' }
 const threeHours = { clientIP: { timeoutSeconds: 10_800 } }
 const addressDefaults = { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' }
@@ -114,10 +109,13 @@ function leftBehind(sent: Service, { spec: former = {} }: Service): Service {
   return { ...next, spec: ports === undefined ? kept : { ...kept, ports } }
 }
 
+const addressFields = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']
+
 function withoutFormerAddress(next: Service, former: Spec): Service {
-  const { clusterIP, clusterIPs, ipFamilies, ipFamilyPolicy, ...spec } = (next.spec ?? {}) as Spec & AddressFamilies
-  const isLeft = spec.type === 'ExternalName' && former.type !== 'ExternalName' && clusterIP === former.clusterIP
-  return isLeft ? { ...next, spec } : next
+  const spec = next.spec ?? {}
+  const isOnlyName = spec.type === 'ExternalName' && former.type !== 'ExternalName'
+  if (!isOnlyName || spec.clusterIP !== former.clusterIP) return next
+  return { ...next, spec: Object.fromEntries(Object.entries(spec).filter(([field]) => !addressFields.includes(field))) }
 }
 
 /** With the addresses and ports that the server gives; nobody owns them. */
