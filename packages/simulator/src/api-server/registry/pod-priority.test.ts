@@ -51,6 +51,13 @@ describe('the priority of a new pod', () => {
     })
   })
 
+  it('of a class that does not exist is refused in the name that the pod was sent with', async () => {
+    const { api } = fixture()
+    const { name: _, ...metadata } = pod('', { priorityClassName: 'absent' }).metadata
+    const sent = { ...pod('', { priorityClassName: 'absent' }), metadata: { ...metadata, generateName: 'a-' } } as never
+    expect((await refusalOf(api.create(pods, sent))).message).toContain('pods "a-" is forbidden')
+  })
+
   it('cannot be chosen beside the class', async () => {
     const { api } = fixture()
     expect(await refusalOf(api.create(pods, pod('a', { priority: 5 })))).toMatchObject({ code: 403 })

@@ -16,16 +16,15 @@ export function withPriority({ store }: Registry, { storageKey, type }: Resource
   const { metadata, spec } = created as Pod
   if (storageKey !== 'pods' || spec === undefined) return created
   const { priorityClassName: name = '', priority: given } = spec
+  const { generateName } = metadata
+  // Admission is asked before a name is made up.
+  const pod = generateName && metadata.name.startsWith(generateName) ? generateName : metadata.name
   const found = classOf(store.bucket('scheduling.k8s.io/priorityclasses'), name)
   const priority = systemPriorities[name] ?? found?.value ?? (name === '' ? 0 : undefined)
-  if (priority === undefined) throw forbidden(type, metadata.name, `no PriorityClass with name ${name} was found`)
+  if (priority === undefined) throw forbidden(type, pod, `no PriorityClass with name ${name} was found`)
   if ((given ?? priority) !== priority) {
     const why = `priority admission controller computed ${priority} from the given PriorityClass name`
-    throw forbidden(
-      type,
-      metadata.name,
-      `the integer value of priority (${given}) must not be provided in pod spec; ${why}`,
-    )
+    throw forbidden(type, pod, `the integer value of priority (${given}) must not be provided in pod spec; ${why}`)
   }
   if (found === undefined) return created
   const { preemptionPolicy } = found
