@@ -228,7 +228,9 @@ function requireValid({ definition }: WriteRequest, object: KubeObject, errors: 
   throw invalidObject({ group, kind, name: object.metadata.name ?? '' }, errors)
 }
 
-function warnWriter({ definition, onWarning }: WriteRequest, object: KubeObject, previous?: KubeObject): void {
-  if (onWarning === undefined) return
+/** Who writes a status is not told of the spec. */
+function warnWriter(request: WriteRequest, object: KubeObject, previous?: KubeObject): void {
+  const { definition, onWarning, subresource } = request
+  if (onWarning === undefined || subresource === 'status') return
   for (const warning of definition.strategy.warn?.(object, previous) ?? []) onWarning(warning)
 }
