@@ -12,7 +12,7 @@ import type { Pair } from './differential/run-sequence.ts'
 import { tellDivergence } from './differential/scenario.ts'
 import type { Side } from './differential/side.ts'
 import { findKubernetes } from './parts/find-kubernetes.ts'
-import { openJournal } from './processes/journal.ts'
+import { type Journal, openJournal } from './processes/journal.ts'
 import { type LabFolder, openLabFolder } from './processes/lab-folder.ts'
 
 /** How many rounds of stories; more of them explore further. */
@@ -23,6 +23,7 @@ const firstSeed = wanted === 'random' ? Math.floor(Math.random() * 2 ** 31) : Nu
 const longRun = 20
 
 let folder: LabFolder
+let journal: Journal
 let plane: ControlPlane
 let sides: Pair<Side>
 let explorer: Explorer
@@ -32,7 +33,7 @@ let compared = 0
 beforeAll(async () => {
   const parts = await findKubernetes((line) => console.error(line))
   folder = await openLabFolder('differential')
-  const journal = openJournal(join(folder.logs, 'journal.log'))
+  journal = openJournal(join(folder.logs, 'journal.log'))
   const controllers = ['disruption-controller', 'serviceaccount-controller']
   plane = await startControlPlane({ parts, folder, journal, controllers })
   // Nobody here places pods; a scheduler would note on each that it cannot.
@@ -60,7 +61,9 @@ describe(`the embedded server and a real one, asked the same from seed ${firstSe
       const result = await explorer.explore(generate, seeds)
       sequences += result.sequences
       compared += result.compared
-      if (result.divergences.length > 0) expect.fail(result.divergences.map(tellDivergence).join('\n\n'))
+      const told = result.divergences.map(tellDivergence)
+      journal.tell('differential', [`${name}: ${result.sequences} sequences`, ...told].join('\n'))
+      if (told.length > 0) expect.fail(told.join('\n\n'))
       expect(result.compared).toBeGreaterThan(0)
     })
   }

@@ -20,8 +20,8 @@ export interface CephView {
 /** What of it depends on where CRUSH has put each group once OSDs of two zones are down: whether one has lost two copies. */
 export const ofOneZone: readonly (keyof CephView)[] = ['checks', 'states', 'mayStop']
 
-/** States in which a group does not stay. */
-const passing = /peering|activating|recover|backfill|_wait|unknown|stale|creating|remapped|laggy|wait/
+/** States in which a group does not stay. One may stay remapped: CRUSH does not always find a place beside an OSD that is out. */
+const passing = /peering|activating|recover|backfill|_wait|unknown|stale|creating|laggy|wait/
 
 /** Complaints that come and go with time, or only on one of the two by what else runs on the machine. */
 const ofTheMoment =
@@ -38,7 +38,10 @@ export async function lookAtCeph(
     observeQuorum(commands),
   ])
   if (!map.known || !status.known || !quorum.known) return undefined
-  const states = Object.keys(status.value.pgsByState).sort()
+  // Which groups stay remapped depends on where CRUSH has put them.
+  const states = [
+    ...new Set(Object.keys(status.value.pgsByState).map((state) => state.replace('+remapped', ''))),
+  ].sort()
   if (states.some((state) => passing.test(state))) return undefined
   const mayStop: Record<string, string> = {}
   for (const [zone, osds] of Object.entries(zones)) {

@@ -75,6 +75,10 @@ function shared({ folder }: ConfOptions, kind: 'mon' | 'mgr' | 'osd'): Settings 
 function monSettings({ timings, downOutSubtreeLimit = 'rack' }: CephDescription): Settings {
   return {
     mon_allow_pool_delete: true,
+    // In a cluster younger than this, or with mons that are, none complains of one that is down.
+    mon_down_mkfs_grace: 0,
+    mon_down_uptime_grace: 0,
+    mon_down_added_grace: 0,
     mon_allow_pool_size_one: true,
     mon_cluster_log_to_file: false,
     mon_cluster_log_to_stderr: true,

@@ -17,6 +17,9 @@ type Generate = (seed: number) => Sequence
 
 /** What stories are told about; the figure says how many of them for each round. */
 export const families: Readonly<Record<string, { readonly share: number; readonly generate: Generate }>> = {
+  'custom resources': { share: 2, generate: (seed) => generateSequence(gaugeKind, seed) },
+  evictions: { share: 4, generate: generateEvictions },
+  'budgets that controllers count for': { share: 2, generate: generateBudgets },
   'config maps': { share: 3, generate: (seed) => generateSequence(configMapKind, seed) },
   pods: { share: 3, generate: (seed) => generateSequence(podKind, seed) },
   deployments: { share: 1, generate: (seed) => generateSequence(deploymentKind, seed) },
@@ -26,9 +29,6 @@ export const families: Readonly<Record<string, { readonly share: number; readonl
   namespaces: { share: 1, generate: (seed) => generateSequence(namespaceKind, seed) },
   leases: { share: 1, generate: (seed) => generateSequence(leaseKind, seed) },
   services: { share: 1, generate: (seed) => generateSequence(serviceKind, seed) },
-  'custom resources': { share: 2, generate: (seed) => generateSequence(gaugeKind, seed) },
-  evictions: { share: 4, generate: generateEvictions },
-  'budgets that controllers count for': { share: 2, generate: generateBudgets },
 }
 
 export interface Exploration {
@@ -41,7 +41,7 @@ export interface Exploration {
 /** So many faults of one family are enough to mend at a time. */
 const mostDivergences = 8
 /** Sequences that run side by side: much of the time of each is waiting. */
-const lanes = 4
+const lanes = 8
 
 /** Tells stories to both servers, and gives each its own namespace. */
 export class Explorer {

@@ -1,5 +1,4 @@
 import { isJsonObject, type Json } from '@cofferdam/kubernetes/api/json.ts'
-import { parseQuantity } from '@cofferdam/kubernetes/api/quantity.ts'
 import type { Difference } from './compare.ts'
 import type { Pair } from './run-sequence.ts'
 import type { Step } from './step.ts'
@@ -18,14 +17,6 @@ function wordsOf(real: RegExp): KnownDifference['covers'] {
   return ({ path, real: said }) => isText(path) && typeof said === 'string' && real.test(said)
 }
 
-/** The real server refuses, in these words, what the embedded one takes. */
-function refusalOf(real: RegExp): KnownDifference['covers'] {
-  return (_difference, _step, answers) => {
-    const { code, message } = answerOf(answers.real)
-    return code >= 400 && answerOf(answers.embedded).code !== code && real.test(message)
-  }
-}
-
 function answerOf(answer: Json): { readonly code: number; readonly message: string } {
   if (!isJsonObject(answer)) return { code: 0, message: '' }
   const { code, body } = answer
@@ -42,10 +33,7 @@ function isSameFault({ real, embedded }: Pair<Json>): boolean {
 
 /** The first two steps of the path of each field that a refusal names. */
 function fieldsOf(answer: Json): string[] {
-  const { body } = answer as {
-    readonly body: { readonly details?: { readonly causes?: readonly { field?: string; message?: string }[] } }
-  }
-  return (body.details?.causes ?? []).map(({ field = '', message = '' }) =>
+  return causesOf(answer).map(({ field = '', message = '' }) =>
     // A service of an odd name fails at its address, which bears that name.
     (message.includes('spec.parentRef.name') ? 'metadata.name' : field)
       .replace(/^metadata\.taints/, 'spec.taints')
@@ -54,20 +42,29 @@ function fieldsOf(answer: Json): string[] {
   )
 }
 
+function causesOf(answer: Json): readonly { readonly field?: string; readonly message?: string }[] {
+  const { body } = answer as {
+    readonly body: { readonly details?: { readonly causes?: readonly { field?: string; message?: string }[] } }
+  }
+  return body.details?.causes ?? []
+}
+
+/** Both refuse to take fields from others, and only one of them counts moments that hold nothing. */
+function isSameConflict({ real, embedded }: Pair<Json>): boolean {
+  if (answerOf(real).code !== 409 || answerOf(embedded).code !== 409) return false
+  const [left, right] = [real, embedded].map((answer) =>
+    causesOf(answer)
+      .map(({ field = '' }) => field)
+      .filter((field) => !/(Time|edAt)$/.test(field)),
+  )
+  return left !== undefined && left.length > 0 && left.join() === right?.join()
+}
+
 /** Null, zero, the empty text, and what holds nothing else. */
 function isHollow(value: Json | undefined): boolean {
   if (value === undefined || value === null || value === 0 || value === '' || value === false) return true
   if (Array.isArray(value)) return value.every((item: Json) => isHollow(item))
   return isJsonObject(value) && Object.values(value).every(isHollow)
-}
-
-function isSameQuantity(left: Json | undefined, right: Json | undefined): boolean {
-  if (typeof left !== 'string' || typeof right !== 'string') return false
-  try {
-    return parseQuantity(left) === parseQuantity(right)
-  } catch {
-    return false
-  }
 }
 
 function budgetsIn(answer: Json): number {
@@ -108,15 +105,12 @@ export const knownDifferences: readonly KnownDifference[] = [
       isHollow(embedded),
   },
   {
-    says: 'Quantities are kept as they were written: `0.5` does not become `500m`.',
-    because: 'They are compared by value everywhere; nothing in the project depends on one spelling.',
-    covers: ({ real, embedded }) => real !== undefined && embedded !== undefined && isSameQuantity(real, embedded),
-  },
-  {
-    says: 'Who owns fields that admission or the server itself set, or that hold nothing, is reported differently in `managedFields`.',
+    says: 'Who owns fields that admission or the server itself set, or that hold nothing, is reported differently in `managedFields`, and of moments in conflicts.',
     because:
       'The real server notes owners before admission and forgets its own writes; the embedded one notes what is stored.',
-    covers: ({ path }, step) => path.includes('.managedFields') && !isAbout(step, 'configmaps'),
+    covers: ({ path }, step, answers) =>
+      !isAbout(step, 'configmaps') &&
+      (path.includes('.managedFields') || (/^body\.(message|details\.causes)/.test(path) && isSameConflict(answers))),
   },
   {
     says: 'Where several things are wrong with an object, they may be named in another order, in other words, or not all.',
@@ -129,43 +123,16 @@ export const knownDifferences: readonly KnownDifference[] = [
     covers: (_difference, step) => step.asks === 'pages' && step.query !== undefined,
   },
   {
-    says: 'Fields that nothing in the project reads are not checked in full: addresses, ranges, counts of replicas, services.',
-    because: 'Their rules would be much code and guard nothing here.',
-    covers: refusalOf(
-      /status\.(podIPs|hostIPs|nominatedNodeName|conditions|qosClass|observedGeneration)|podCIDR|availableReplicas|readyReplicas|loadBalancer|sessionAffinity|spec\.finalizers|spec\.ports|clusterIP|externalName|spec\.taints|hostPort/,
-    ),
-  },
-  {
     says: 'Writing the status of a Service that does not exist does not make one.',
     because: 'It does on the real server, by an accident that no client relies on.',
     covers: (_difference, step, answers) =>
       isAbout(step, 'services') && answerOf(answers.embedded).code === 404 && answerOf(answers.real).code !== 404,
   },
   {
-    says: 'Some warnings are not given: about directives inside a strategic patch, and about services.',
-    because: 'They concern fields that the real server ignores, and so does the embedded one.',
-    covers: ({ path, real, embedded }) =>
-      path === 'warnings' && embedded === undefined && /\$patch|is ignored for/.test(JSON.stringify(real)),
-  },
-  {
     says: 'When two budgets cover a pod, both are counted again at every change of it.',
     because: 'The real controller then follows only one of them, and says that two are wrong.',
     covers: ({ path }, step, answers) =>
       step.asks === 'settle-budgets' && path.includes('status') && budgetsIn(answers.real) > 1,
-  },
-  {
-    says: 'A strategic merge patch with directives is taken also under strict field validation.',
-    because: 'The real server calls its own directives unknown fields there.',
-    covers: (_difference, step, answers) =>
-      step.asks === 'request' &&
-      step.patch === 'strategic' &&
-      step.query === 'fieldValidation=Strict' &&
-      answerOf(answers.real).code === 422,
-  },
-  {
-    says: 'A pod may name a priority class that does not exist.',
-    because: 'Nothing here is preempted.',
-    covers: refusalOf(/no PriorityClass with name/),
   },
 ]
 

@@ -52,4 +52,16 @@ describe('answers of two servers in common words', () => {
       metadata: { name: 'a', resourceVersion: '<any>' },
     })
   })
+
+  it('have the finalizers of a namespace in one order, and those of other kinds as they are', () => {
+    const finalizersOf = (labels: Record<string, string>) => {
+      const metadata = { name: 'a', labels, finalizers: ['orphan', 'lab.example/late'] }
+      return new Normaliser().normalise({ metadata }) as { readonly metadata: { readonly finalizers: unknown } }
+    }
+    expect(finalizersOf({ 'kubernetes.io/metadata.name': 'a' }).metadata.finalizers).toEqual([
+      'lab.example/late',
+      'orphan',
+    ])
+    expect(finalizersOf({ app: 'x' }).metadata.finalizers).toEqual(['orphan', 'lab.example/late'])
+  })
 })

@@ -81,7 +81,10 @@ export class Normaliser {
   }
 
   #metadata(metadata: JsonObject, holder: JsonObject, path: readonly string[]): Json {
-    const walked = this.#walk(metadata, path) as Record<string, Json>
+    const walked = this.#walk(isNamespace(metadata) ? withSortedFinalizers(metadata) : metadata, path) as Record<
+      string,
+      Json
+    >
     const { resourceVersion } = metadata
     if (typeof resourceVersion !== 'string') return walked
     if (typeof metadata['name'] !== 'string') return { ...walked, resourceVersion: this.#moment(resourceVersion) }
@@ -132,6 +135,16 @@ function label(labels: Map<string, string>, value: string, what: string): string
 function managerText(entry: Json): string {
   const { operation, manager, subresource } = entry as Record<string, string>
   return `${operation} ${manager} ${subresource ?? ''}`
+}
+
+function isNamespace({ labels }: JsonObject): boolean {
+  return isJsonObject(labels) && labels['kubernetes.io/metadata.name'] !== undefined
+}
+
+/** The real server puts them into any order where a namespace is deleted in another way than before. */
+function withSortedFinalizers(metadata: JsonObject): JsonObject {
+  const { finalizers } = metadata
+  return Array.isArray(finalizers) ? { ...metadata, finalizers: sortedBy(finalizers, String) } : metadata
 }
 
 /** The real server finds conflicting owners in any order. */

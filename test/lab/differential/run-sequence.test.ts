@@ -6,6 +6,7 @@ import { runSequence } from './run-sequence.ts'
 import { tellDivergence } from './scenario.ts'
 import { shrink } from './shrink.ts'
 import type { Side, WireAnswer } from './side.ts'
+import type { Sequence } from './step.ts'
 
 const nothing = () => false
 
@@ -40,6 +41,26 @@ it('a server that answers one request differently is caught, and told of in the 
     const shortest = await shrink(divergence, run)
     expect(shortest.sequence.steps).toHaveLength(1)
     expect(tellDivergence(shortest)).toContain('real:     410')
+  } finally {
+    await Promise.all([sides.real.close(), sides.embedded.close()])
+  }
+})
+
+it('a story ends where budgets are counted differently, which is listed: all that follows would differ too', async () => {
+  const sides = await twoSides(
+    (answer) => JSON.parse(JSON.stringify(answer).replaceAll('"expectedPods":0', '"expectedPods":1')) as WireAnswer,
+  )
+  const path = '/apis/policy/v1/namespaces/{ns}/poddisruptionbudgets'
+  const body = { apiVersion: 'policy/v1', kind: 'PodDisruptionBudget', metadata: { name: 'a' }, spec: {} }
+  const steps: Sequence['steps'] = [
+    { asks: 'request', method: 'POST', path, body },
+    { asks: 'settle-budgets' },
+    { asks: 'request', method: 'GET', path: `${path}/a` },
+  ]
+  try {
+    const sequence: Sequence = { name: 'budgets', budgets: 'live', steps }
+    const result = await runSequence(sides, { sequence, namespace: 'counted', excuse: () => true })
+    expect(result).toEqual({ compared: 2 })
   } finally {
     await Promise.all([sides.real.close(), sides.embedded.close()])
   }

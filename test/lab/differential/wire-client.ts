@@ -11,13 +11,18 @@ export interface WireClientOptions {
 }
 
 const agentName = 'differential/1'
-/** A watch that has been silent for so long has told its past. */
-const quietMs = 300
-const longestWatchMs = 3_000
+/**
+ * A watch that has been silent for so many turns has told its past: both servers tell it from memory, at once. Turns, not one time of
+ * waiting: where this process had to stand still, what came meanwhile is read between two of them.
+ */
+const quietTurns = 5
+const turnMs = 20
+/** Long enough for a server that shares its cores with others. */
+const longestWatchMs = 10_000
 
 /** Speaks plain HTTP to one server and hands out answers as they are, failures included. */
 export function createWireClient({ url, token, ...tls }: WireClientOptions): Pick<Side, 'send' | 'watch' | 'close'> {
-  const agent = new Agent({ connections: 8, connect: tls })
+  const agent = new Agent({ connections: 16, connect: tls })
   const headers = {
     accept: 'application/json',
     'user-agent': agentName,
@@ -69,9 +74,10 @@ async function takeEvents(
   const events: Json[] = []
   let rest = ''
   let quiet: NodeJS.Timeout | undefined
-  const rearm = () => {
+  const rearm = (turns = quietTurns) => {
     clearTimeout(quiet)
-    quiet = enough(events) ? setTimeout(() => end.abort(), quietMs) : undefined
+    if (turns === 0) end.abort()
+    else if (enough(events)) quiet = setTimeout(() => rearm(turns - 1), turnMs)
   }
   rearm()
   try {

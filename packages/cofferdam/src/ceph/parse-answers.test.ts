@@ -47,6 +47,13 @@ describe('status of a real Ceph', () => {
     ])
   })
 
+  it('what an administrator has muted is no complaint: it would be told again and again, and hide the others', () => {
+    const sample = readSample('healthy-status') as { health: object }
+    const checks = { AUTH_INSECURE_KEYS_ALLOWED: { severity: 'HEALTH_WARN', muted: true }, OSD_DOWN: { muted: false } }
+    const status = parseStatus({ ...sample, health: { ...sample.health, checks } })
+    expect(status.known && status.value.healthChecks).toEqual(['OSD_DOWN'])
+  })
+
   it('a status without its PGs is unknown, and says so', () => {
     const sample = readSample('healthy-status') as object
     expect(parseStatus({ ...sample, pgmap: {} })).toEqual({

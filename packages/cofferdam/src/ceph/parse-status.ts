@@ -5,7 +5,7 @@ export interface CephStatus {
   readonly fsid: string
   /** `HEALTH_OK`, `HEALTH_WARN`, `HEALTH_ERR` */
   readonly health: string
-  /** The names of what health complains about: `OSD_DOWN`, `PG_DEGRADED` ... */
+  /** The names of what health complains about: `OSD_DOWN`, `PG_DEGRADED` ...; without those that an administrator has muted. */
   readonly healthChecks: readonly string[]
   readonly monsInQuorum: readonly string[]
   readonly osdEpoch: number
@@ -30,7 +30,7 @@ export function parseStatus(json: unknown): Observed<CephStatus> {
     return {
       fsid: textAt(status['fsid'], 'fsid'),
       health: textAt(health['status'], 'health.status'),
-      healthChecks: health['checks'] === undefined ? [] : Object.keys(objectAt(health['checks'], 'health.checks')),
+      healthChecks: health['checks'] === undefined ? [] : readChecks(objectAt(health['checks'], 'health.checks')),
       monsInQuorum: listAt(status['quorum_names'], 'quorum_names').map((name, index) =>
         textAt(name, `quorum_names[${index}]`),
       ),
@@ -43,6 +43,10 @@ export function parseStatus(json: unknown): Observed<CephStatus> {
       ...(isWithoutMgr(status['mgrmap']) ? { isWithoutMgr: true } : {}),
     }
   })
+}
+
+function readChecks(checks: Readonly<Record<string, unknown>>): string[] {
+  return Object.keys(checks).filter((name) => objectAt(checks[name], `health.checks.${name}`)['muted'] !== true)
 }
 
 function isWithoutMgr(mgrMap: unknown): boolean {

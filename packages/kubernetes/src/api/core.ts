@@ -22,6 +22,7 @@ export interface Node extends KubeObject {
     readonly taints?: readonly Taint[]
     readonly providerID?: string
     readonly podCIDR?: string
+    readonly podCIDRs?: readonly string[]
   }
   readonly status?: {
     readonly conditions?: readonly Condition[]

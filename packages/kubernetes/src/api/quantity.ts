@@ -41,6 +41,41 @@ export function parseQuantity(text: string): bigint {
   return match[1] === '-' ? -magnitude : magnitude
 }
 
+/** With up to three digits and no fraction there is no larger unit of which it is a whole number. */
+const isShortEnough = /^[1-9]\d{0,2}(?:[numkMGTPE]|[KMGTPE]i)?$/
+const decimalUnits = ['n', 'u', 'm', '', 'k', 'M', 'G', 'T', 'P', 'E']
+const binaryUnits = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei']
+
+/**
+ * The one spelling of a quantity that the API server keeps: a whole number with the largest unit of the same kind, so `0.5` is `500m`
+ * and `1024Mi` is `1Gi`.
+ *
+ * @throws RangeError when the text is not a quantity
+ */
+export function canonicalQuantity(text: string): string {
+  if (isShortEnough.test(text)) return text
+  const amount = parseQuantity(text)
+  if (amount === 0n) return '0'
+  const isSmall = amount > -1_024n * nano && amount < 1_024n * nano
+  if (text.endsWith('i') && !isSmall && amount % nano === 0n) {
+    const [number, unit] = inLargestUnit(amount / nano, 1_024n, binaryUnits.length)
+    return `${number}${binaryUnits[unit]}`
+  }
+  const [number, unit] = inLargestUnit(amount, 1_000n, decimalUnits.length)
+  if (!/[eE][+-]?\d/.test(text)) return `${number}${decimalUnits[unit]}`
+  return unit === 3 ? String(number) : `${number}e${(unit - 3) * 3}`
+}
+
+function inLargestUnit(amount: bigint, step: bigint, units: number): readonly [bigint, number] {
+  let number = amount
+  let unit = 0
+  while (number % step === 0n && unit < units - 1) {
+    number /= step
+    unit += 1
+  }
+  return [number, unit]
+}
+
 /** The quantity as a plain number: cores, bytes, pods. */
 export function quantityNumber(text: string): number {
   return Number(parseQuantity(text)) / 1e9

@@ -56,7 +56,7 @@ function replay({ apiVersion, kind }: History, step: Step, live: KubeObject | un
     const outcome =
       step.operation === 'update'
         ? trackUpdate({ previous: live, next: object as unknown as KubeObject, ...write })
-        : serverSideApply({ live, applied: object, force: step.force === true, ...write })
+        : serverSideApply({ live, applied: object, force: step.force === true, ...write }).object
     return deepFreeze({ ...outcome, metadata: { ...outcome.metadata, uid: 'u' } })
   } catch (error) {
     return (error as Error).message

@@ -43,7 +43,7 @@ function withoutUndefined(value: unknown): JsonObject {
 }
 
 function apply(live: KubeObject | undefined, applied: JsonObject, manager: string, force = false): KubeObject {
-  return deepFreeze(serverSideApply({ live, applied, schema, manager, force, apiVersion: 'v1', time }))
+  return deepFreeze(serverSideApply({ live, applied, schema, manager, force, apiVersion: 'v1', time }).object)
 }
 
 /** Whether all that the part says is so in the whole; lists of named items are compared by name. */

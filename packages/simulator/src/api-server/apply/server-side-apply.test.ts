@@ -21,8 +21,9 @@ function apply(given: Partial<ApplyRequest> & { readonly applied: JsonObject }):
     apiVersion: 'apps/v1',
     time: noon,
   }
-  return deepFreeze(serverSideApply({ ...request, ...given, applied: deepFreeze(given.applied) })) as KubeObject &
-    JsonObject
+  return deepFreeze(
+    serverSideApply({ ...request, ...given, applied: deepFreeze(given.applied) }).object,
+  ) as KubeObject & JsonObject
 }
 
 function deployment(spec: JsonObject, metadata: JsonObject = {}): JsonObject {

@@ -45,6 +45,13 @@ export interface ApplyRequest {
   readonly blank?: JsonObject | undefined
 }
 
+/** What an apply makes of an object. */
+export interface ApplyResult {
+  readonly object: KubeObject
+  /** The configuration, or what it gave up, leaves nulls that are not shown: of custom resources the real server stores them. */
+  readonly leavesNulls: boolean
+}
+
 const emptyObject: JsonObject = Object.freeze({})
 
 /**
@@ -53,7 +60,7 @@ const emptyObject: JsonObject = Object.freeze({})
  * Guarantees: arguments do not change; the `live` object itself comes back when neither it nor its owners change.
  * Fails closed: 409 when a field of another manager would change and `force` is not set; then nothing is taken.
  */
-export function serverSideApply(request: ApplyRequest): KubeObject {
+export function serverSideApply(request: ApplyRequest): ApplyResult {
   requireSameKind(request)
   const plan = fieldPlanOf(request.schema)
   // Metadata that says nothing is nobody's.
@@ -63,8 +70,9 @@ export function serverSideApply(request: ApplyRequest): KubeObject {
   validateApplied(applied, plan, subjectOf(request.applied))
   const state: ApplyState = { request, applied, plan, owners: ownersOf(request) }
   const outcome = attempt(state, request.force)
-  const object = 'conflicts' in outcome ? settleConflicts(state, outcome.conflicts) : outcome.object
-  return request.manager === 'kubectl' ? withLastApplied(object, request.applied) : object
+  const result = 'conflicts' in outcome ? settleConflicts(state, outcome.conflicts) : outcome
+  if (request.manager !== 'kubectl') return result
+  return { ...result, object: withLastApplied(result.object, request.applied) }
 }
 
 interface ApplyState {
@@ -74,7 +82,7 @@ interface ApplyState {
   readonly owners: readonly Ownership[]
 }
 
-type Outcome = { readonly object: KubeObject } | { readonly conflicts: readonly FieldConflict[] }
+type Outcome = ApplyResult | { readonly conflicts: readonly FieldConflict[] }
 
 function attempt({ request, applied, plan, owners }: ApplyState, force: boolean): Outcome {
   const { manager, apiVersion, subresource, time, live, ignored } = request
@@ -106,13 +114,17 @@ function attempt({ request, applied, plan, owners }: ApplyState, force: boolean)
     return [fields === owner.fieldsV1 ? owner : { ...owner, fieldsV1: fields }]
   })
   // The time says when the object last changed by this manager, so an apply without effect leaves it alone.
-  const own = ownershipOf({ by: applier, fields: wanted, time: object === before ? last?.time : time })
-  const entries = wanted === undefined ? after : [...after, isSameJson(own, last) && last !== undefined ? last : own]
-  return { object: withOwnership(object as unknown as KubeObject, entries.toSorted(compareOwnership)) }
+  const own = ownershipOf({ by: applier, fields: wanted, time: changes === undefined ? last?.time : time })
+  const isRepeated = last !== undefined && object === before && isSameJson({ ...own, time: last.time }, { ...last })
+  const entries = wanted === undefined ? after : [...after, isRepeated ? last : own]
+  return {
+    object: withOwnership(object as unknown as KubeObject, entries.toSorted(compareOwnership)),
+    leavesNulls: dropped !== outline,
+  }
 }
 
 /** What client-side apply set belongs to the same user; `kubectl` may take that over without being forced. */
-function settleConflicts(state: ApplyState, conflicts: readonly FieldConflict[]): KubeObject {
+function settleConflicts(state: ApplyState, conflicts: readonly FieldConflict[]): ApplyResult {
   const { live, manager } = state.request
   if (live === undefined || manager !== 'kubectl') throw applyConflict(conflicts)
   const allowed = fieldsLastApplied(live, state.plan)
@@ -122,7 +134,7 @@ function settleConflicts(state: ApplyState, conflicts: readonly FieldConflict[])
   })
   const outcome = refused.length === 0 ? attempt(state, true) : { conflicts: refused }
   if ('conflicts' in outcome) throw applyConflict(outcome.conflicts)
-  return outcome.object
+  return outcome
 }
 
 /** The owners to start from; what an untracked object has is taken to have been there before the first apply. */

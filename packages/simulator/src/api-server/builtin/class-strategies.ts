@@ -4,8 +4,9 @@ import type { FieldError } from '../schema/field-error.ts'
 import { choiceErrors, immutableErrors, requiredError } from './field-rules.ts'
 import { withDefaults } from './with-defaults.ts'
 
-interface PriorityClass extends KubeObject {
+export interface PriorityClass extends KubeObject {
   readonly value?: number
+  readonly globalDefault?: boolean
   readonly preemptionPolicy?: string
 }
 

@@ -5,7 +5,7 @@ import type { FieldError } from '../schema/field-error.ts'
 import { atMostAllErrors, choiceErrors, immutableErrors, intOrPercentErrors, nonNegativeErrors } from './field-rules.ts'
 import { completeTemplate } from './pod-template.ts'
 import { withDefaults } from './with-defaults.ts'
-import { ownSelectorErrors, templateErrors } from './workload-rules.ts'
+import { countErrors, ownSelectorErrors, templateErrors } from './workload-rules.ts'
 
 const quarterAtATime = { maxUnavailable: '25%', maxSurge: '25%' }
 
@@ -27,6 +27,8 @@ export const deploymentStrategy: ResourceStrategy = {
     if (spec === next.spec && template === spec.template && strategy === spec.strategy) return next
     return { ...next, spec: { ...spec, template, strategy } }
   },
+
+  validateStatus: ({ status }: Deployment) => countErrors(status, 'updatedReplicas'),
 
   validate(next: Deployment, previous: Deployment | undefined) {
     const spec: Spec = next.spec ?? ({} as Spec)

@@ -1,7 +1,7 @@
 import type { KubeObject, ObjectMeta, OwnerReference } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { FieldError } from '../schema/field-error.ts'
 import { labelsErrors } from './labels-validation.ts'
-import { nameErrors, qualifiedNameErrors } from './name-rules.ts'
+import { finalizerOwnerErrors, nameErrors, qualifiedNameErrors } from './name-rules.ts'
 
 export interface MetadataRules {
   readonly namespaced: boolean
@@ -10,8 +10,6 @@ export interface MetadataRules {
   /** Finalizers without a domain are only those of Kubernetes itself. */
   readonly hasQualifiedFinalizers?: boolean
 }
-
-const standardFinalizers: readonly string[] = ['kubernetes', 'orphan', 'foregroundDeletion']
 
 const annotationBytes = 256 * 1024
 
@@ -161,14 +159,7 @@ function finalizerErrors(finalizers: readonly string[] = [], before: ObjectMeta 
 
 function unqualifiedFinalizers(finalizers: readonly string[] = []): FieldError[] {
   return finalizers.flatMap((finalizer, index) =>
-    finalizer.includes('/') || standardFinalizers.includes(finalizer)
-      ? []
-      : [
-          invalid(
-            `metadata.finalizers[${index}]`,
-            finalizer,
-          )('name is neither a standard finalizer name nor is it fully qualified'),
-        ],
+    finalizerOwnerErrors(finalizer).map(invalid(`metadata.finalizers[${index}]`, finalizer)),
   )
 }
 

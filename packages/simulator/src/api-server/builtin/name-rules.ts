@@ -80,6 +80,14 @@ export function qualifiedNameErrors(key: string): string[] {
   return errors
 }
 
+const standardFinalizers: readonly string[] = ['kubernetes', 'orphan', 'foregroundDeletion']
+
+/** Whose a finalizer is must show from its name, so that somebody removes it. */
+export function finalizerOwnerErrors(finalizer: string): string[] {
+  if (finalizer.includes('/') || standardFinalizers.includes(finalizer)) return []
+  return ['name is neither a standard finalizer name nor is it fully qualified']
+}
+
 export function labelValueErrors(value: string): string[] {
   const errors: string[] = []
   if (value.length > 63) errors.push(tooLong(63))

@@ -1,7 +1,7 @@
 import type { Namespace } from '@cofferdam/kubernetes/api/core.ts'
 import type { ResourceStrategy } from '../resource-definition.ts'
 import { invalidErrors } from './field-rules.ts'
-import { labelErrors } from './name-rules.ts'
+import { finalizerOwnerErrors, labelErrors, qualifiedNameErrors } from './name-rules.ts'
 
 const nameLabel = 'kubernetes.io/metadata.name'
 
@@ -31,7 +31,17 @@ export const namespaceStrategy: ResourceStrategy = {
   },
 
   validate(next: Namespace, previous: Namespace | undefined) {
-    if (previous !== undefined) return []
-    return invalidErrors(labelErrors(next.metadata.name), next.metadata.name, 'metadata.name')
+    if (next.spec === previous?.spec && previous !== undefined) return []
+    const { name } = next.metadata
+    return [
+      ...(previous === undefined ? invalidErrors(labelErrors(name), name, 'metadata.name') : []),
+      ...(next.spec?.finalizers ?? []).flatMap((finalizer) =>
+        invalidErrors(
+          [...qualifiedNameErrors(finalizer), ...finalizerOwnerErrors(finalizer)],
+          finalizer,
+          'spec.finalizers',
+        ),
+      ),
+    ]
   },
 }

@@ -1,6 +1,7 @@
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import type { ResourceStrategy } from '../resource-definition.ts'
 import type { FieldError } from '../schema/field-error.ts'
+import { isCidr } from '../schema/formats.ts'
 import { choiceErrors, invalidErrors } from './field-rules.ts'
 import { labelValueErrors, qualifiedNameErrors } from './name-rules.ts'
 
@@ -17,7 +18,7 @@ export const nodeStrategy: ResourceStrategy = {
   validate(next: Node, previous: Node | undefined) {
     const { spec } = next
     if (spec === previous?.spec) return []
-    const errors = taintErrors(spec?.taints)
+    const errors = [...taintErrors(spec?.taints), ...rangeErrors(spec?.podCIDRs)]
     for (const field of ['podCIDR', 'providerID'] as const) {
       const before = previous?.spec?.[field]
       if (before !== undefined && before !== '' && spec?.[field] !== before) {
@@ -39,6 +40,13 @@ export const taintingNodeStrategy: ResourceStrategy = {
     const isTainted = taints.some(({ key, effect }) => key === notReady.key && effect === notReady.effect)
     return isTainted ? created : { ...created, spec: { ...created.spec, taints: [...taints, notReady] } }
   },
+}
+
+function rangeErrors(ranges: readonly string[] = []): FieldError[] {
+  const detail = 'must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'
+  return ranges.flatMap((range, index) =>
+    isCidr(range) ? [] : invalidErrors([detail], range, `spec.podCIDRs[${index}]`),
+  )
 }
 
 /** The real server, too, says `metadata.taints` where it means `spec.taints`. */

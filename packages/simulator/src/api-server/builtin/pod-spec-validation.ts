@@ -1,7 +1,7 @@
 import type { Toleration } from '@cofferdam/kubernetes/api/core.ts'
 import { parseQuantity } from '@cofferdam/kubernetes/api/quantity.ts'
 import type { FieldError } from '../schema/field-error.ts'
-import { choiceErrors } from './field-rules.ts'
+import { choiceErrors, invalidErrors } from './field-rules.ts'
 import { labelsErrors, selectorErrors } from './labels-validation.ts'
 import { labelErrors, qualifiedNameErrors, subdomainErrors } from './name-rules.ts'
 import type { FullContainer, FullPodSpec, Port } from './pod-template.ts'
@@ -46,10 +46,23 @@ export function podSpecErrors(spec: FullPodSpec, field: string, extraVolumes: re
       errors.push({ kind: 'Invalid', field: `${field}.nodeName`, value: spec.nodeName, detail })
     }
   }
+  if (spec.hostNetwork === true) errors.push(...hostPortErrors(spec.containers ?? [], field))
   if (spec.nodeSelector !== undefined) errors.push(...labelsErrors(spec.nodeSelector, `${field}.nodeSelector`))
   errors.push(...tolerationErrors(spec.tolerations, `${field}.tolerations`))
   errors.push(...placementErrors(spec, field))
   return errors
+}
+
+/** In the network of the host there is nothing between the two ports. */
+function hostPortErrors(containers: readonly FullContainer[], field: string): FieldError[] {
+  const detail = 'must match `containerPort` when `hostNetwork` is true'
+  return containers.flatMap(({ ports = [] }, place) =>
+    ports.flatMap(({ hostPort = 0, containerPort }, index) =>
+      hostPort === containerPort
+        ? []
+        : invalidErrors([detail], hostPort, `${field}.containers[${place}].ports[${index}].hostPort`),
+    ),
+  )
 }
 
 function noNameServer({ dnsConfig }: FullPodSpec, field: string): FieldError {

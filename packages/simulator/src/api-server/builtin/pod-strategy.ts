@@ -3,6 +3,7 @@ import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import type { ResourceStrategy } from '../resource-definition.ts'
 import { qosClassOf, requestsFromLimits } from './pod-qos.ts'
 import { podSpecErrors } from './pod-spec-validation.ts'
+import { completePodStatus, podStatusErrors } from './pod-status.ts'
 import { completePodSpec, type FullPodSpec } from './pod-template.ts'
 import { podUpdateErrors } from './pod-update-rules.ts'
 import { withDefaults, withField, withItems } from './with-defaults.ts'
@@ -12,7 +13,8 @@ export function podStrategyWith({ account }: { readonly account: string | undefi
   return { ...podRules, prepare: (next: Pod, previous: Pod | undefined) => preparePod(next, previous, account) }
 }
 
-function preparePod(next: Pod, previous: Pod | undefined, account: string | undefined): Pod {
+function preparePod(sent: Pod, previous: Pod | undefined, account: string | undefined): Pod {
+  const next = previous === undefined ? sent : completePodStatus(sent, previous)
   if (next.spec === undefined || next.spec === previous?.spec) return next
   const spec = completePod(next.spec, account)
   if (previous !== undefined) return { ...next, spec: isSameJson(spec, previous.spec) ? previous.spec : spec }
@@ -27,6 +29,8 @@ const podRules: ResourceStrategy = {
     return previous === undefined ? errors : [...errors, ...podUpdateErrors(next.spec, previous.spec)]
   },
 
+  validateStatus: podStatusErrors,
+
   gracePeriodSeconds(object: Pod, requested: number | undefined) {
     const { spec, status } = object
     if (spec.nodeName === undefined || spec.nodeName === '') return 0
@@ -38,8 +42,8 @@ const podRules: ResourceStrategy = {
 
 export const podStrategy: ResourceStrategy = podStrategyWith({ account: 'default' })
 
-/** Priorities the server knows by itself; those of other classes are given by who makes the pod. */
-const systemPriorities: Readonly<Record<string, number>> = {
+/** Priorities of classes that every server has; they need not be made. */
+export const systemPriorities: Readonly<Record<string, number>> = {
   'system-node-critical': 2_000_001_000,
   'system-cluster-critical': 2_000_000_000,
 }

@@ -6,7 +6,7 @@ import type { ResourceStrategy } from '../resource-definition.ts'
 import { immutableErrors, nonNegativeErrors, requiredError } from './field-rules.ts'
 import { completeTemplate } from './pod-template.ts'
 import { withDefaults, withField } from './with-defaults.ts'
-import { ownSelectorErrors, templateErrors } from './workload-rules.ts'
+import { countErrors, ownSelectorErrors, templateErrors } from './workload-rules.ts'
 
 type Spec = ReplicaSet['spec']
 
@@ -17,6 +17,8 @@ export const replicaSetStrategy: ResourceStrategy = {
     const template = completeTemplate(spec.template)
     return withField(next, 'spec', template === undefined ? spec : withField(spec, 'template', template))
   },
+
+  validateStatus: ({ status }: ReplicaSet) => countErrors(status, 'fullyLabeledReplicas'),
 
   validate(next: ReplicaSet, previous: ReplicaSet | undefined) {
     const spec: Spec = next.spec ?? ({} as Spec)

@@ -28,7 +28,7 @@ interface Service extends KubeObject {
     readonly sessionAffinityConfig?: object
     readonly externalTrafficPolicy?: string
   }
-  readonly status?: object
+  readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly object[] } }
 }
 
 type Spec = NonNullable<Service['spec']>
@@ -51,6 +51,17 @@ export const serviceStrategy: ResourceStrategy = {
 
   admit: (created: Service, isDryRun: boolean) => allocated(created, undefined, isDryRun),
 
+  validateStatus({ spec, status }: Service) {
+    if (spec?.type === 'LoadBalancer' || !status?.loadBalancer?.ingress?.length) return []
+    const detail = "may only be used when `spec.type` is 'LoadBalancer'"
+    return [{ kind: 'Forbidden', field: 'status.loadBalancer.ingress', detail }]
+  },
+
+  warn({ spec }: Service) {
+    const isIgnored = spec?.clusterIP === 'None' && spec.sessionAffinity === 'ClientIP'
+    return isIgnored ? ['spec.SessionAffinity is ignored for headless services'] : []
+  },
+
   validate(next: Service, previous: Service | undefined) {
     const spec = next.spec ?? {}
     if (spec === previous?.spec) return []
@@ -65,6 +76,11 @@ export const serviceStrategy: ResourceStrategy = {
       errors.push({ kind: 'Invalid', field: 'spec.clusterIPs[0]', value: spec.clusterIPs ?? null, detail })
     }
     errors.push(...choiceErrors(spec.type, ['ClusterIP', 'ExternalName', 'LoadBalancer', 'NodePort'], 'spec.type'))
+    errors.push(...choiceErrors(spec.sessionAffinity, ['ClientIP', 'None'], 'spec.sessionAffinity'))
+    if (spec.type === 'ExternalName' && (spec.clusterIP || spec.clusterIPs?.length)) {
+      const detail = 'may not be set for ExternalName services'
+      errors.push({ kind: 'Forbidden', field: 'spec.clusterIPs', detail })
+    }
     errors.push(...labelsErrors(spec.selector, 'spec.selector'))
     return [...errors, ...portErrors(spec)]
   },
@@ -79,7 +95,8 @@ function withPortDefaults(port: ServicePort): ServicePort {
 }
 
 /** What only the former type had is dropped with it, unless it was sent anew. */
-function leftBehind(next: Service, { spec: former = {} }: Service): Service {
+function leftBehind(sent: Service, { spec: former = {} }: Service): Service {
+  const next = withoutFormerAddress(sent, former)
   const { spec = {} } = next
   if (hasNodePorts(spec) || !hasNodePorts(former)) return next
   const { externalTrafficPolicy, ...rest } = spec
@@ -90,6 +107,15 @@ function leftBehind(next: Service, { spec: former = {} }: Service): Service {
   })
   const kept = externalTrafficPolicy === former.externalTrafficPolicy ? rest : spec
   return { ...next, spec: ports === undefined ? kept : { ...kept, ports } }
+}
+
+const addressFields = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']
+
+function withoutFormerAddress(next: Service, former: Spec): Service {
+  const spec = next.spec ?? {}
+  const isOnlyName = spec.type === 'ExternalName' && former.type !== 'ExternalName'
+  if (!isOnlyName || spec.clusterIP !== former.clusterIP) return next
+  return { ...next, spec: Object.fromEntries(Object.entries(spec).filter(([field]) => !addressFields.includes(field))) }
 }
 
 /** With the addresses and ports that the server gives; nobody owns them. */

@@ -231,6 +231,54 @@ const cases: Record<string, Case> = {
     given: objectOf('Role', { rules: [{ apiGroups: [''], resources: ['pods'] }] }),
     then: ['rules[0].verbs: Required value: verbs must contain at least one value'],
   },
+  'a pod in the network of its host with another port there is refused: nothing would listen at it': {
+    group: '',
+    given: objectOf('Pod', {
+      spec: {
+        hostNetwork: true,
+        containers: [{ name: 'web', image: 'nginx:1', ports: [{ containerPort: 80, hostPort: 81 }] }],
+      },
+    }),
+    then: [
+      'spec.containers[0].ports[0].hostPort: Invalid value: 81: must match `containerPort` when `hostNetwork` is true',
+    ],
+  },
+  'a node with a range of addresses that is none is refused': {
+    group: '',
+    given: objectOf('Node', { spec: { podCIDRs: ['10.1.0.0/24', 'not a range'] } }),
+    then: [
+      'spec.podCIDRs[1]: Invalid value: "not a range": must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)',
+    ],
+  },
+  'a namespace with a finalizer of nobody in particular is refused: it would never go': {
+    group: '',
+    given: objectOf('Namespace', { spec: { finalizers: ['kubernetes', 'lab.example/own', 'unqualified'] } }),
+    then: [
+      'spec.finalizers: Invalid value: "unqualified": name is neither a standard finalizer name nor is it fully qualified',
+    ],
+  },
+  'a service with an affinity that is not known is refused': {
+    group: '',
+    given: objectOf('Service', { spec: { ports: [{ port: 80 }], sessionAffinity: 'Sticky' } }),
+    then: ['spec.sessionAffinity: Unsupported value: "Sticky": supported values: "ClientIP", "None"'],
+  },
+  'a service that is only a name elsewhere has no address here': {
+    group: '',
+    given: objectOf('Service', {
+      spec: { type: 'ExternalName', externalName: 'db.example', clusterIP: '10.0.0.77', clusterIPs: ['10.0.0.77'] },
+    }),
+    then: ['spec.clusterIPs: Forbidden: may not be set for ExternalName services'],
+  },
+  'a service that becomes a name elsewhere loses its address without a word': {
+    group: '',
+    given: objectOf('Service', {
+      spec: { type: 'ExternalName', externalName: 'db.example', clusterIP: '10.0.0.77', clusterIPs: ['10.0.0.77'] },
+    }),
+    previous: objectOf('Service', {
+      spec: { type: 'ClusterIP', ports: [{ port: 80 }], clusterIP: '10.0.0.77', clusterIPs: ['10.0.0.77'] },
+    }),
+    then: [],
+  },
   'a priority class keeps its value': {
     group: 'scheduling.k8s.io',
     given: objectOf('PriorityClass', { value: 2 }),
@@ -279,6 +327,51 @@ describe('what the built-in kinds refuse', () => {
       const whole = prepared('apps', objectOf(kind, workload()))
       expect(linesOf('apps', objectOf(kind, {}), whole), kind).toContain('spec.selector: Required value')
     }
+  })
+
+  const statuses: Readonly<Record<string, readonly [group: string, kind: string, fields: Fields, refused: string[]]>> =
+    {
+      'a deployment that says it has more pods ready than pods is refused: whoever waits for it would go on too early':
+        ['apps', 'Deployment', { status: { replicas: 1, readyReplicas: 2 } }, ['status.readyReplicas']],
+      'a replica set with pods available that are not ready is refused': [
+        'apps',
+        'ReplicaSet',
+        { status: { replicas: 3, readyReplicas: 1, availableReplicas: 2 } },
+        ['status.availableReplicas'],
+      ],
+      'a replica set of fewer than no pods is refused': [
+        'apps',
+        'ReplicaSet',
+        { status: { replicas: 0, fullyLabeledReplicas: -1 } },
+        ['status.fullyLabeledReplicas'],
+      ],
+      'a service without a load balancer that has an address of one is refused': [
+        '',
+        'Service',
+        { spec: { type: 'ClusterIP' }, status: { loadBalancer: { ingress: [{ ip: '10.5.5.5' }] } } },
+        ['status.loadBalancer.ingress'],
+      ],
+      'a service with a load balancer has its address': [
+        '',
+        'Service',
+        { spec: { type: 'LoadBalancer' }, status: { loadBalancer: { ingress: [{ ip: '10.5.5.5' }] } } },
+        [],
+      ],
+    }
+  it.each(Object.entries(statuses))('%s', (_, [group, kind, fields, refused]) => {
+    const object = objectOf(kind, fields)
+    const errors = strategyOf({ group, kind }).validateStatus?.(object, object)
+    expect(errors?.map(({ field }) => field)).toEqual(refused)
+  })
+
+  it('a service without an address warns that it cannot keep callers at one pod', () => {
+    const { warn } = strategyOf({ group: '', kind: 'Service' })
+    const warningsOf = (clusterIP: string) =>
+      warn?.(objectOf('Service', { spec: { clusterIP, sessionAffinity: 'ClientIP' } }), undefined)
+    expect([warningsOf('None'), warningsOf('10.0.0.77')]).toEqual([
+      ['spec.SessionAffinity is ignored for headless services'],
+      [],
+    ])
   })
 
   it('a budget whose status counts below zero is refused', () => {

@@ -1,7 +1,7 @@
 import type { PodTemplateSpec } from '@cofferdam/kubernetes/api/core.ts'
 import { isSelected, type LabelSelector } from '@cofferdam/kubernetes/api/label-selector.ts'
 import type { FieldError } from '../schema/field-error.ts'
-import { requiredError } from './field-rules.ts'
+import { invalidErrors, nonNegativeErrors, requiredError } from './field-rules.ts'
 import { isEmptySelector, labelsErrors, selectorErrors } from './labels-validation.ts'
 import { podSpecErrors } from './pod-spec-validation.ts'
 import type { FullPodSpec } from './pod-template.ts'
@@ -49,4 +49,28 @@ export function templateErrors(template: PodTemplateSpec | undefined, rules: Tem
     errors.push({ kind: 'Forbidden', field: `${field}.spec.activeDeadlineSeconds`, detail })
   }
   return errors
+}
+
+/** What a controller has counted: none below zero, no part greater than the whole, and nothing available that is not ready. */
+export function countErrors(
+  status: { readonly replicas?: number; readonly readyReplicas?: number; readonly availableReplicas?: number } = {},
+  labelled: 'updatedReplicas' | 'fullyLabeledReplicas',
+): FieldError[] {
+  const { replicas = 0, readyReplicas = 0, availableReplicas = 0 } = status
+  const parts = {
+    [labelled]: (status as Readonly<Record<string, number | undefined>>)[labelled] ?? 0,
+    readyReplicas,
+    availableReplicas,
+  }
+  const counts = Object.entries({ replicas, ...parts })
+  const tooMany = Object.entries(parts).filter(([, count]) => count > replicas)
+  return [
+    ...counts.flatMap(([name, count]) => nonNegativeErrors(count, `status.${name}`)),
+    ...tooMany.flatMap(([name, count]) =>
+      invalidErrors(['cannot be greater than status.replicas'], count, `status.${name}`),
+    ),
+    ...(availableReplicas > readyReplicas
+      ? invalidErrors(['cannot be greater than readyReplicas'], availableReplicas, 'status.availableReplicas')
+      : []),
+  ]
 }

@@ -234,6 +234,13 @@ const table: Record<string, Case> = {
     patch: { spec: { selector: { matchLabels: { b: '2' } } } },
     then: { spec: { selector: { matchLabels: { b: '2' } } } },
   },
+  'a directive in a field with the strategy replace stays, and is an unknown field to who reads it: its writer is warned':
+    {
+      kind: 'PodDisruptionBudget',
+      given: { spec: { selector: { matchLabels: { a: '1' } } } },
+      patch: { spec: { selector: { $patch: 'replace', matchLabels: { b: '2' } } } },
+      then: { spec: { selector: { $patch: 'replace', matchLabels: { b: '2' } } } },
+    },
   'directives and nulls do not end up in what is new': {
     kind: 'Pod',
     given: {},

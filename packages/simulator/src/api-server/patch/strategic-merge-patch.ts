@@ -103,7 +103,8 @@ function mergeField(
 
 function mergedValue(current: Json | undefined, wanted: Json, rule: ReturnType<typeof patchRuleOf>): Json | undefined {
   if (isJsonObject(wanted) && isJsonObject(current)) {
-    return rule.strategy === 'replace' ? fieldsWithoutDirectives(wanted) : mergeMap(current, wanted, rule.schema)
+    // A map that is replaced is taken as it comes: its directives are unknown fields to who reads it afterwards.
+    return rule.strategy === 'replace' ? wanted : mergeMap(current, wanted, rule.schema)
   }
   if (Array.isArray(wanted) && Array.isArray(current)) {
     return mergeList({ current, patch: wanted, rule, mergeItem: mergeMap })

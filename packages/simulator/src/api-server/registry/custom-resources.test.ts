@@ -199,4 +199,53 @@ describe('custom objects', () => {
     expect(scale).toMatchObject({ kind: 'Scale', spec: { replicas: 3 }, status: { replicas: 1 } })
     expect((await api.get(locks, { namespace: 'default', name: 'a' })).metadata.generation).toBe(2)
   })
+
+  it('that were applied with a null get a version with each write until it is gone, as who watches them is told', async () => {
+    const { api } = fixture()
+    await api.create(customResourceDefinitions, definition())
+    const made = await api.create(locks, lock('a', { spec: {} }))
+    const body = { apiVersion: 'example.com/v1', kind: 'Lock', metadata: { name: 'a' }, status: null } as never
+    const apply = () =>
+      api.patch(locks, keyOf(made), { type: 'apply', body }, { subresource: 'status', fieldManager: 'one' })
+    const nothing = () => api.patch(locks, keyOf(made), { type: 'merge', body: { spec: { replicas: 1 } } })
+    const written = [await apply(), await apply(), await nothing(), await nothing()]
+    const versions = written.map(
+      ({ metadata }) => Number(metadata.resourceVersion) - Number(made.metadata.resourceVersion),
+    )
+    expect(versions).toEqual([1, 2, 3, 3])
+    expect(written.map(({ status }) => status)).toEqual([undefined, undefined, undefined, undefined])
+  })
+
+  it('that were applied with a null on their way out get a version when they are deleted once more', async () => {
+    const { api } = fixture()
+    await api.create(customResourceDefinitions, definition())
+    const made = await api.create(locks, lock('a', { spec: {} }, ['example.com/hold']))
+    await api.delete(locks, keyOf(made))
+    const body = { apiVersion: 'example.com/v1', kind: 'Lock', metadata: { name: 'a' }, status: null } as never
+    const options = { subresource: 'status', fieldManager: 'one' }
+    const applied = await api.patch(locks, keyOf(made), { type: 'apply', body }, options)
+    const versions: number[] = []
+    for (let turn = 0; turn < 2; turn += 1) {
+      await api.delete(locks, keyOf(made))
+      const { metadata } = await api.get(locks, keyOf(made))
+      versions.push(Number(metadata.resourceVersion) - Number(applied.metadata.resourceVersion))
+    }
+    expect(versions).toEqual([1, 1])
+  })
+
+  it('without a name are told that alone: their rules may speak of it', async () => {
+    const { api } = fixture()
+    const ruled = JSON.parse(
+      JSON.stringify(definition()).replaceAll(
+        '"properties":{"holder"',
+        '"x-kubernetes-validations":[{"rule":"self.replicas < 3","message":"too many"}],"properties":{"holder"',
+      ),
+    ) as KubeObject
+    await api.create(customResourceDefinitions, ruled)
+    const causesOf = async (name: string) =>
+      (await refusalOf(api.create(locks, lock(name, { spec: { replicas: 5 } })))).details?.causes?.map(
+        ({ field }) => field,
+      )
+    expect([await causesOf('a'), await causesOf('')]).toEqual([['spec'], ['metadata.name', '<nil>']])
+  })
 })

@@ -8,6 +8,7 @@ import { deepFreeze } from '../store/deep-freeze.ts'
 import { conflict, forbidden, notFound, staleWrite } from './api-errors.ts'
 import { admissionOf, admit, bucketOf, type Registry, type WriteRequest } from './registry.ts'
 import { asServed } from './served-version.ts'
+import { storedWithNulls } from './stored-with-nulls.ts'
 
 const attempts = 5
 const lastingNamespaces = new Set(['default', 'kube-system', 'kube-public'])
@@ -36,7 +37,7 @@ export async function deleteObject(
     if (asked !== undefined) await admit(request, asked)
     const step = nextStep(registry, definition, stored, options)
     if (step.keeps === undefined) request.onGone?.()
-    if (request.dryRun || step.keeps === stored)
+    if (request.dryRun || (step.keeps === stored && !storedWithNulls.has(stored)))
       return asServed(definition, deepFreeze(step.keeps ?? step.passes ?? stored))
     const last = take(registry, definition, { key: text, stored, step })
     if (last !== undefined) return asServed(definition, last)

@@ -105,6 +105,7 @@ async function applyObject(
   requireManager(request)
   const { definition, fieldManager, subresource } = request
   const applied = withoutClosedMetadata(request, patch.body)
+  let leavesNulls = false
   const merge = (live: KubeObject | undefined) => {
     const merged = serverSideApply({
       live,
@@ -118,7 +119,8 @@ async function applyObject(
       ...ignoredFields(request, applied),
       blank: blankObjects[definition.storageKey],
     })
-    return requireName(withSentIdentity(merged, patch.body), key)
+    leavesNulls = definition.origin === 'custom' && merged.leavesNulls
+    return requireName(withSentIdentity(merged.object, patch.body), key)
   }
   const create = async () => {
     if (subresource !== undefined) throw notFound(definition.type, key.name)
@@ -129,7 +131,13 @@ async function applyObject(
     request.onCreated?.()
     return created
   }
-  return rewriteObject(registry, request, { key, change: merge, isTracked: true, otherwise: create })
+  return rewriteObject(registry, request, {
+    key,
+    change: merge,
+    isTracked: true,
+    leavesNulls: () => leavesNulls,
+    otherwise: create,
+  })
 }
 
 /** Counts that the real server writes also when they are zero. */

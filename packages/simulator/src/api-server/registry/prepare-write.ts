@@ -7,6 +7,7 @@ import { type MetadataRules, validateMetadata } from '../builtin/metadata-valida
 import type { ResourceDefinition } from '../resource-definition.ts'
 import { type FieldError, invalidObject } from '../schema/field-error.ts'
 import { validateBySchema } from '../schema/validate.ts'
+import { withPriority } from './pod-priority.ts'
 import type { Registry, WriteRequest } from './registry.ts'
 import { servedVersion } from './served-version.ts'
 
@@ -21,8 +22,9 @@ export function prepareCreate(registry: Registry, request: WriteRequest, decoded
     creationTimestamp: timestamp(registry.clock),
     ...(definition.hasGeneration ? { generation: 1 } : {}),
   }
-  const object = { ...(startsWithoutStatus(definition) ? withField(decoded, 'status', noStatus) : decoded), metadata }
-  requireValid(request, object, validateBySchema(object, definition.schema))
+  const whole = { ...(startsWithoutStatus(definition) ? withField(decoded, 'status', noStatus) : decoded), metadata }
+  const object = withPriority(registry, definition, whole)
+  requireValid(request, object, shapeErrors(definition, object, undefined))
   const prepared = definition.strategy.prepare?.(object, undefined) ?? object
   requireValid(request, prepared, [
     ...validateMetadata(prepared, undefined, metadataRules(definition)),
@@ -48,7 +50,7 @@ export function prepareUpdate(
     ? withStatusOf(definition, previous, decoded, isTracked)
     : withKeptFields(request, previous, decoded, isTracked)
   if (next === previous) return previous
-  requireValid(request, next, validateBySchema(next, definition.schema, { previous }))
+  requireValid(request, next, shapeErrors(definition, next, previous))
   const { strategy } = definition
   const prepared = strategy.prepare?.(next, previous) ?? next
   const own = isStatusWrite ? strategy.validateStatus?.(prepared, previous) : strategy.validate?.(prepared, previous)
@@ -56,6 +58,13 @@ export function prepareUpdate(
   warnWriter(request, prepared, previous)
   if (isSameJson(prepared, previous)) return previous
   return isStatusWrite ? prepared : withGeneration(definition, prepared, previous)
+}
+
+/** The metadata of custom resources is checked with the rest: without a name their rules are not even asked. */
+function shapeErrors(definition: ResourceDefinition, next: KubeObject, previous: KubeObject | undefined): FieldError[] {
+  const { schema, origin } = definition
+  const found = origin === 'custom' ? validateMetadata(next, previous, metadataRules(definition)) : []
+  return validateBySchema(next, schema, { found, ...(previous === undefined ? {} : { previous }) })
 }
 
 const statusOnly = ['status']
@@ -219,7 +228,9 @@ function requireValid({ definition }: WriteRequest, object: KubeObject, errors: 
   throw invalidObject({ group, kind, name: object.metadata.name ?? '' }, errors)
 }
 
-function warnWriter({ definition, onWarning }: WriteRequest, object: KubeObject, previous?: KubeObject): void {
-  if (onWarning === undefined) return
+/** Who writes a status is not told of the spec. */
+function warnWriter(request: WriteRequest, object: KubeObject, previous?: KubeObject): void {
+  const { definition, onWarning, subresource } = request
+  if (onWarning === undefined || subresource === 'status') return
   for (const warning of definition.strategy.warn?.(object, previous) ?? []) onWarning(warning)
 }

@@ -9,6 +9,7 @@ import { decodeObject } from './decode-object.ts'
 import { prepareUpdate, trackWrite } from './prepare-write.ts'
 import { admissionOf, admit, bucketOf, type Registry, type WriteRequest } from './registry.ts'
 import { asServed, asStored } from './served-version.ts'
+import { storedWithNulls } from './stored-with-nulls.ts'
 
 type Fields = KubeObject & JsonObject
 
@@ -21,6 +22,8 @@ export interface Rewrite {
   readonly decode?: (changed: KubeObject, current: KubeObject) => KubeObject
   /** The change brings managedFields along, as server-side apply does. */
   readonly isTracked?: boolean
+  /** Whether the last change left nulls that are stored and not shown; absent: none. */
+  readonly leavesNulls?: () => boolean
   /** How admission is to see the object, when not as itself: the scale subresource is a Scale. */
   readonly shown?: {
     readonly kind: AdmissionRequest['kind']
@@ -54,9 +57,11 @@ export async function rewriteObject(registry: Registry, request: WriteRequest, r
     const asked = admissionOf(request, { operation: 'UPDATE', key: rewrite.key, object: next, oldObject: current })
     if (asked !== undefined) await admit(request, shownTo(asked, rewrite, next, current))
     if (request.dryRun) return deepFreeze(next)
+    const leavesNulls = rewrite.leavesNulls?.() === true
     // An object that only waits for a write to go with goes with one that changes nothing, too.
-    if (next === current && !hasNothingToWaitFor(current)) return current
-    const written = writeNext(registry, request, { key, next, stored })
+    const isSame = next === current && !leavesNulls && !storedWithNulls.has(stored)
+    if (isSame && !hasNothingToWaitFor(current)) return current
+    const written = writeNext(registry, request, { key, next, stored, leavesNulls })
     if (written !== undefined) return written
     if (attempt === attempts) throw staleWrite(definition.type, rewrite.key.name)
   }
@@ -150,7 +155,12 @@ export function requireReadableVersion(version: string): void {
 function writeNext(
   registry: Registry,
   { definition }: WriteRequest,
-  write: { readonly key: string; readonly next: KubeObject; readonly stored: KubeObject },
+  write: {
+    readonly key: string
+    readonly next: KubeObject
+    readonly stored: KubeObject
+    readonly leavesNulls: boolean
+  },
 ): KubeObject | undefined {
   const bucket = bucketOf(registry, definition)
   const next = registry.customResources.completed(definition, asStored(definition, write.next))
@@ -163,6 +173,7 @@ function writeNext(
   }
   const written = bucket.put(write.key, next, write.stored)
   if (written === undefined) return undefined
+  if (write.leavesNulls) storedWithNulls.add(written)
   registry.customResources.stored(definition, written, name)
   return asServed(definition, written)
 }

@@ -97,4 +97,11 @@ describe('applyDefaults', () => {
       spec: { containers: [{ name: 'a', resources: { requests: { cpu: '2', memory: '1Gi' } } }] },
     })
   })
+
+  it('a quantity is stored in one spelling: who compares texts would take the same pod for a changed one', () => {
+    const pod = (cpu: string, memory: string) => ({
+      spec: { containers: [{ name: 'a', resources: { requests: { cpu, memory } } }] },
+    })
+    expect(applyDefaults(pod('0.5', '1024Mi'), builtinSchema('v1', 'Pod') as Schema)).toEqual(pod('500m', '1Gi'))
+  })
 })

@@ -1,10 +1,12 @@
 import type { Json } from '@cofferdam/kubernetes/api/json.ts'
+import { canonicalQuantity } from '@cofferdam/kubernetes/api/quantity.ts'
 import { type CompiledSchema, compiledSchema, completedDefault } from './compiled-schema.ts'
 import { fieldsBefore, setField } from './copy-on-change.ts'
 import type { Schema } from './schema.ts'
 
 /**
- * Sets the defaults the schema declares and drops nulls where null is not a value, as the real server does on decoding.
+ * Sets the defaults the schema declares and drops nulls where null is not a value, as the real server does on decoding; quantities get
+ * the spelling that it keeps.
  * Returns the same reference when nothing changes; subtrees shared with `previous` are complete already.
  */
 export function applyDefaults<T>(value: T, schema: Schema, previous?: unknown): T {
@@ -13,7 +15,7 @@ export function applyDefaults<T>(value: T, schema: Schema, previous?: unknown): 
 
 function complete(value: unknown, previous: unknown, node: CompiledSchema): unknown {
   if (typeof value !== 'object' || value === null) {
-    return node.quantity && typeof value === 'number' ? String(value) : value
+    return node.quantity ? quantityText(value) : value
   }
   if (value === previous) return value
   if (Array.isArray(value)) return node.items === undefined ? value : completeItems(value, previous, node.items)
@@ -51,6 +53,11 @@ function complete(value: unknown, previous: unknown, node: CompiledSchema): unkn
     )
   }
   return changed ?? value
+}
+
+/** Assumes: what is no quantity was refused before. */
+function quantityText(value: unknown): unknown {
+  return typeof value === 'number' || typeof value === 'string' ? canonicalQuantity(String(value)) : value
 }
 
 function completeItems(list: readonly unknown[], previous: unknown, items: CompiledSchema): unknown {

@@ -13,11 +13,13 @@ export interface ValidateOptions {
   readonly previous?: unknown
   /** The value is a whole object (the default), with apiVersion, kind and metadata. */
   readonly isRoot?: boolean
+  /** What was found wrong with it before; it comes first in what is returned. */
+  readonly found?: readonly FieldError[]
 }
 
 /** Everything in which the value departs from its schema, worded as the real server words it. */
 export function validateBySchema(next: unknown, schema: Schema, options: ValidateOptions = {}): FieldError[] {
-  const walk: Walk = { path: [], errors: [] }
+  const walk: Walk = { path: [], errors: [...(options.found ?? [])] }
   const root = compiledSchema(schema, options.isRoot ?? true)
   check(next, options.previous, root, walk)
   if (root.decoded) return walk.errors

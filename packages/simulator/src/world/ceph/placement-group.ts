@@ -173,7 +173,7 @@ export function stateOfGroup(group: PlacementGroup, isUp: (osd: number) => boole
     if (degraded > 0) words.add('degraded')
     if (work?.kind === 'recovery') words.add(work.isRunning ? 'recovering' : 'recovery_wait')
     if (work?.kind === 'backfill') words.add(work.isRunning ? 'backfilling' : 'backfill_wait')
-    if (isActive && !isUndersized && degraded === 0 && needs === undefined && !isRemapped(group)) words.add('clean')
+    if (isActive && !isUndersized && degraded === 0 && needs === undefined) words.add('clean')
   }
   return stateWords.filter((word) => words.has(word)).join('+')
 }

@@ -50,4 +50,13 @@ describe('placement groups that CRUSH wants elsewhere', () => {
     expect(opened.groups.list.filter(({ up, acting }) => up.join() !== acting.join())).toEqual([])
     expect(opened.groups.remapped).toEqual([])
   })
+
+  it('are clean where they are if there is no place for them: who waits for a place would wait for ever', async () => {
+    const opened = openGroups()
+    for (const osd of away) turn(opened, osd, 'out')
+    await opened.clock.advance(600_000)
+    const homeless = opened.groups.list.filter(({ up, pool }) => realMembers(up).length < pool.size)
+    expect(homeless.length).toBeGreaterThan(3)
+    expect(new Set(homeless.map(({ state }) => state))).toEqual(new Set(['active+clean+remapped']))
+  })
 })
