@@ -138,9 +138,10 @@ function unreadableAddress({ type, clusterIP }: Spec): FieldError | undefined {
 }
 
 function portErrors({ ports = [], type, clusterIP, externalName }: Spec): FieldError[] {
-  if (type === 'ExternalName') return externalName ? [] : [requiredError('spec.externalName')]
+  const isOnlyName = type === 'ExternalName'
   const errors: FieldError[] = []
-  if (ports.length === 0 && clusterIP !== 'None') errors.push(requiredError('spec.ports'))
+  if (isOnlyName && !externalName) errors.push(requiredError('spec.externalName'))
+  if (!isOnlyName && ports.length === 0 && clusterIP !== 'None') errors.push(requiredError('spec.ports'))
   const names = new Set<string>()
   const seen = new Set<string>()
   for (const [index, { name, port, protocol = 'TCP' }] of ports.entries()) {

@@ -269,6 +269,13 @@ const cases: Record<string, Case> = {
     }),
     then: ['spec.clusterIPs: Forbidden: may not be set for ExternalName services'],
   },
+  'a service that is only a name elsewhere names its ports too, where it has two': {
+    group: '',
+    given: objectOf('Service', {
+      spec: { type: 'ExternalName', externalName: 'db.example', ports: [{ port: 80 }, { port: 81, name: 'more' }] },
+    }),
+    then: ['spec.ports[0].name: Required value'],
+  },
   'a service that becomes a name elsewhere loses its address without a word': {
     group: '',
     given: objectOf('Service', {

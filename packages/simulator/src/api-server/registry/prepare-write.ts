@@ -49,7 +49,10 @@ export function prepareUpdate(
   const next = isStatusWrite
     ? withStatusOf(definition, previous, decoded, isTracked)
     : withKeptFields(request, previous, decoded, isTracked)
-  if (next === previous) return previous
+  if (next === previous) {
+    warnWriter(request, previous, previous)
+    return previous
+  }
   requireValid(request, next, shapeErrors(definition, next, previous))
   const { strategy } = definition
   const prepared = strategy.prepare?.(next, previous) ?? next
@@ -228,8 +231,8 @@ function requireValid({ definition }: WriteRequest, object: KubeObject, errors: 
   throw invalidObject({ group, kind, name: object.metadata.name ?? '' }, errors)
 }
 
-/** Who writes a status is not told of the spec. */
-function warnWriter(request: WriteRequest, object: KubeObject, previous?: KubeObject): void {
+/** Also of what a write leaves as it is. Who writes a status is not told of the spec. */
+export function warnWriter(request: WriteRequest, object: KubeObject, previous?: KubeObject): void {
   const { definition, onWarning, subresource } = request
   if (onWarning === undefined || subresource === 'status') return
   for (const warning of definition.strategy.warn?.(object, previous) ?? []) onWarning(warning)

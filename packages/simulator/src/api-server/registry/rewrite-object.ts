@@ -6,7 +6,7 @@ import { unclassifiedFailure } from '../patch/patch-failure.ts'
 import { deepFreeze } from '../store/deep-freeze.ts'
 import { notFound, staleWrite } from './api-errors.ts'
 import { decodeObject } from './decode-object.ts'
-import { prepareUpdate, trackWrite } from './prepare-write.ts'
+import { prepareUpdate, trackWrite, warnWriter } from './prepare-write.ts'
 import { admissionOf, admit, bucketOf, type Registry, type WriteRequest } from './registry.ts'
 import { asServed, asStored } from './served-version.ts'
 import { storedWithNulls } from './stored-with-nulls.ts'
@@ -75,7 +75,10 @@ function shownTo(asked: AdmissionRequest, { shown }: Rewrite, next: KubeObject, 
 
 function nextState(registry: Registry, request: WriteRequest, rewrite: Rewrite, current: KubeObject): KubeObject {
   const changed = rewrite.change(current)
-  if (changed === current) return current
+  if (changed === current) {
+    warnWriter(request, current, current)
+    return current
+  }
   requireCurrent(request, changed, current)
   const decoded = (rewrite.decode ?? ((sent) => decodeObject(request, sent, current)))(changed, current)
   const next = prepareUpdate(request, decoded, current, rewrite.isTracked === true)

@@ -36,6 +36,23 @@ function lease(name: string, metadata: Partial<ObjectMeta> = {}): Lease {
 }
 
 describe('what only a real server would have shown: an update', () => {
+  it('that changes nothing warns of what is there, by whichever way it was sent; one of the status does not', async () => {
+    const { api } = fixture()
+    const warnings: string[] = []
+    const onWarning = (text: string) => warnings.push(text)
+    const services = { group: '', version: 'v1', plural: 'services', kind: 'Service', namespaced: true } as const
+    const spec = { clusterIP: 'None', sessionAffinity: 'ClientIP' }
+    const headless = { apiVersion: 'v1', kind: 'Service', metadata: inDefault('a'), spec }
+    const key = { namespace: 'default', name: 'a' }
+    const made = await api.create(services, headless as KubeObject)
+    await api.update(services, made, { onWarning })
+    await api.patch(services, key, { type: 'merge', body: {} }, { onWarning })
+    await api.patch(services, key, { type: 'merge', body: { spec } }, { onWarning })
+    expect(warnings).toEqual(Array(3).fill('spec.SessionAffinity is ignored for headless services'))
+    await api.update(services, made, { subresource: 'status', onWarning })
+    expect(warnings).toHaveLength(3)
+  })
+
   it('of another kind and a stale state is refused as unreadable, before anybody asks which state it was made of', async () => {
     const { api } = fixture()
     const made = await api.create(configMaps, configMap('a'))
