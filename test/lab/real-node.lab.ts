@@ -67,7 +67,7 @@ it('helm installs the chart, and kubelets run the image that was built: as its o
 
 it('doctor finds nothing wrong with an installation on real nodes', async () => {
   const isWell = async () =>
-    /guard: evictions are asked of it[\s\S]*^0 problems/m.test((await lab.cofferdam('doctor')).stdout)
+    /guard: it heard of an eviction[\s\S]*^0 problems/m.test((await lab.cofferdam('doctor')).stdout)
   await lab.until('doctor is content', isWell)
 })
 

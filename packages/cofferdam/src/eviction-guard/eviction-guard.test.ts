@@ -263,6 +263,18 @@ describe('the eviction guard', () => {
     expect(await ask(evictionReview())).toMatchObject({ allowed: true })
   })
 
+  it('says that it hears an eviction that is only tried; a real one with the same note is judged like any other, and a forged one learns nothing', async () => {
+    const { ask } = fixture({ budgets: [budget()] })
+    const eviction = { metadata: { name: 'web-0', annotations: { 'cofferdam.io/guard-trial': 'once' } } }
+    const tried = evictionReview({ eviction, request: { dryRun: true } })
+    expect(await ask(tried)).toMatchObject({
+      allowed: false,
+      status: { message: 'the eviction guard hears: once', details: { causes: [{ field: 'trial' }] } },
+    })
+    expect(await ask(evictionReview({ eviction }))).toMatchObject({ allowed: true })
+    expect(await ask(tried, false, false)).toMatchObject({ allowed: true })
+  })
+
   it('sees a drain in every eviction that is asked for, also in one it refuses, and none in a dry run or a deletion', async () => {
     const { ask, published } = fixture({ budgets: [locked], guardsDeletions: true })
     await ask(evictionReview({ request: { dryRun: true } }))

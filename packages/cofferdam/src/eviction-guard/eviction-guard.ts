@@ -15,6 +15,7 @@ import {
 } from './admission-review.ts'
 import type { AttemptPublisher } from './attempt-publisher.ts'
 import type { CoveringBudget, CoveringBudgets } from './covering-budgets.ts'
+import { guardTrialAnnotation, guardTrialAnswer } from './domain/guard-trial.ts'
 import type { EvictionAttempts } from './eviction-attempts.ts'
 import { type GuardedPod, parseGuardedPod } from './guarded-objects.ts'
 import type { LedgerSource } from './ledger-source.ts'
@@ -101,7 +102,11 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
       reportVerdict('malformed', 'Malformed')
       return { code: 400, body: `not understood: ${decoded.why}\n` }
     }
-    const verdict = decoded.removal === undefined ? notOurs : await judgeRemoval(decoded.removal, asked)
+    const { removal } = decoded
+    const trial = removal === undefined || !asked.isFromServer ? undefined : trialAnswer(removal)
+    if (trial !== undefined)
+      return { code: 200, body: encodeAnswer(decoded.uid, trial), contentType: 'application/json' }
+    const verdict = removal === undefined ? notOurs : await judgeRemoval(removal, asked)
     reportVerdict(verdict.allowed ? 'allowed' : 'refused', verdict.reason)
     return { code: 200, body: encodeAnswer(decoded.uid, verdict), contentType: 'application/json' }
   }
@@ -193,6 +198,13 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
   }
 
   return { answer }
+}
+
+/** Refused, whatever the pod: that it was tried is all that is wanted, and a refusal is the only answer that a client is shown. */
+function trialAnswer({ verb, isDryRun, annotations }: PodRemoval): ReviewRefusal | undefined {
+  const word = annotations[guardTrialAnnotation]
+  if (verb !== 'evict' || !isDryRun || word === undefined) return undefined
+  return { allowed: false, reason: 'NotGuarded', message: guardTrialAnswer(word.slice(0, 100)), cause: 'trial' }
 }
 
 /** Where something is locked, a pod that is not in view may be too new for it. */

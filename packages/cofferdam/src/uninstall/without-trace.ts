@@ -16,6 +16,7 @@ export const administratorKeys: Readonly<Record<string, string>> = {
   'cofferdam.io/disks': 'node: another value has its disks inspected again',
   'cofferdam.io/drain-before-delete': 'Machine: drain its node before it is deleted',
   'cofferdam.io/failure-domain': 'CephCluster: the failure domain',
+  'cofferdam.io/guard-trial': 'an eviction that is only tried; stored nowhere',
   'cofferdam.io/ignore-pools': 'CephCluster: pools that do not count',
   'cofferdam.io/manage-lock': "kured's DaemonSet: Cofferdam may hold its lock",
   'cofferdam.io/manage-pause': 'MachineConfigPool: Cofferdam may pause it',

@@ -19,6 +19,7 @@ import { reviewRights } from '../adopt/review-rights.ts'
 import type { ClusterLink } from '../connect.ts'
 import { observeVersions } from '../version/version-observe.ts'
 import type { CephFacts, DoctorSnapshot, GuardFacts, LonghornFacts } from './doctor-snapshot.ts'
+import { type GuardTrialQuestion, tryGuard } from './try-guard.ts'
 
 export interface DoctorQuestion {
   readonly clock: Clock
@@ -41,7 +42,12 @@ export async function observeDoctor(link: ClusterLink, question: DoctorQuestion)
         .flat()
         .filter(({ grantedBy }) => grantedBy === undefined),
     }),
-    observeGuardFacts(read, namespace),
+    observeGuardFacts(read, {
+      ...question,
+      api: link.api,
+      namespace,
+      word: `doctor at ${question.clock.now()}`,
+    }),
     observeCeph(read),
     observeLonghornFacts(read),
   ])
@@ -98,8 +104,9 @@ async function observeUserRights({ api, signal }: Reader): Promise<Observed<read
 
 async function observeGuardFacts(
   { api, signal }: Reader,
-  namespace: string,
+  question: GuardTrialQuestion,
 ): Promise<Observed<GuardFacts | undefined>> {
+  const { namespace } = question
   const refused: string[] = []
   const found = await ifAllowed('its registration', refused, () =>
     api.get(validatingWebhookConfigurations, { name: guardConfigurationName }, { signal }),
@@ -112,9 +119,12 @@ async function observeGuardFacts(
     .join(',')
   const isByService = webhooks.some(({ clientConfig }) => clientConfig.service !== undefined)
   const answering = isByService ? await readable(() => api.list(pods, { namespace, labelSelector, signal })) : undefined
+  const hasCertificate = webhooks.every(({ clientConfig }) => (clientConfig.caBundle ?? '') !== '')
+  const canAnswer = webhooks.length > 0 && hasCertificate
   return known({
     webhooks: webhooks.length,
-    hasCertificate: webhooks.every(({ clientConfig }) => (clientConfig.caBundle ?? '') !== ''),
+    hasCertificate,
+    trial: canAnswer ? await tryGuard(question) : unknown('it is not registered in full'),
     readyPods: answering?.known === true ? known(answering.value.items.filter(isReady).length) : answering,
   })
 }

@@ -24,7 +24,12 @@ export interface GuardFacts {
   readonly hasCertificate: boolean
   /** How many pods of the operator are ready to answer; undefined where it is called by a URL. */
   readonly readyPods: Observed<number> | undefined
+  /** Whether it heard of an eviction that was only tried; unknown where none could be. */
+  readonly trial: Observed<GuardTrial>
 }
+
+/** `says`: what the API server said instead. */
+export type GuardTrial = { readonly isHeard: true } | { readonly isHeard: false; readonly says: string }
 
 export interface CephFacts {
   readonly view: StorageView

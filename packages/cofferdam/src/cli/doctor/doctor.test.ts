@@ -9,7 +9,7 @@ import { known, unknown } from '../../shared/observed.ts'
 import { installOperator } from '../demo/install-operator.ts'
 import { inProcess, runCommand } from '../testing/run-command.ts'
 import { createDoctorCommand, type Diagnosis } from './doctor.ts'
-import type { DoctorSnapshot } from './doctor-snapshot.ts'
+import type { DoctorSnapshot, GuardFacts } from './doctor-snapshot.ts'
 import { type Check, explainChecks } from './explain-checks.ts'
 
 let scenario: Scenario
@@ -87,6 +87,7 @@ describe('doctor', () => {
 })
 
 describe('a check says what is wrong and what to do', () => {
+  const guard: GuardFacts = { webhooks: 1, hasCertificate: true, readyPods: known(2), trial: known({ isHeard: true }) }
   const sound: DoctorSnapshot = {
     client: '1.0.0',
     versions: {
@@ -100,7 +101,7 @@ describe('a check says what is wrong and what to do', () => {
     nodes: known(3),
     userLacks: known([]),
     operatorLacks: known([]),
-    guard: known({ webhooks: 1, hasCertificate: true, readyPods: known(2) }),
+    guard: known(guard),
     named: [],
     ceph: [],
     longhorn: undefined,
@@ -141,14 +142,30 @@ describe('a check says what is wrong and what to do', () => {
       then: { state: 'problem' },
     },
     'a webhook without a certificate is refused by the API server': {
-      given: { guard: known({ webhooks: 1, hasCertificate: false, readyPods: known(2) }) },
+      given: { guard: known({ ...guard, hasCertificate: false }) },
       what: 'guard',
       then: { state: 'problem', wayOut: 'restart the operator, which enters it again' },
     },
     'a webhook without a pod that answers': {
-      given: { guard: known({ webhooks: 1, hasCertificate: true, readyPods: known(0) }) },
+      given: { guard: known({ ...guard, readyPods: known(0) }) },
       what: 'guard',
       then: { state: 'problem', says: 'no pod of the operator is ready to answer it' },
+    },
+    'a guard that the API server does not reach was called ok, and every eviction of a locked namespace failed': {
+      given: { guard: known({ ...guard, trial: known({ isHeard: false, says: 'network is unreachable' }) }) },
+      what: 'guard',
+      then: {
+        state: 'problem',
+        says: 'it did not hear of an eviction that was only tried: network is unreachable',
+      },
+    },
+    'a user who may not evict cannot try the guard': {
+      given: { guard: known({ ...guard, trial: unknown('you may not evict pods') }) },
+      what: 'guard',
+      then: {
+        state: 'ok',
+        says: 'evictions are asked of it; whether it hears them was not tried: you may not evict pods',
+      },
     },
     'a named cluster without a toolbox: the operator cannot ask Ceph': {
       given: { ceph: [rook], named: ['rook-ceph/rook-ceph'] },

@@ -150,7 +150,7 @@ function guardCheck(snapshot: DoctorSnapshot): Check {
       wayOut: isInstalled(snapshot) ? 'kubectl apply -f deploy/guard.yaml' : install,
     }
   }
-  const { webhooks, hasCertificate, readyPods } = guard.value
+  const { webhooks, hasCertificate, readyPods, trial } = guard.value
   if (webhooks === 0) {
     const says = 'it is registered and guards nothing: no operator has entered its webhook'
     return { what, state: 'warning', says, wayOut: 'start the operator in a pod, or with --guard-url' }
@@ -163,7 +163,16 @@ function guardCheck(snapshot: DoctorSnapshot): Check {
     const says = 'no pod of the operator is ready to answer it'
     return { what, state: 'problem', says, wayOut: 'kubectl -n cofferdam-system get pods' }
   }
-  return { what, state: 'ok', says: 'evictions are asked of it; that the API server reaches it was not tried' }
+  if (!trial.known) {
+    return { what, state: 'ok', says: `evictions are asked of it; whether it hears them was not tried: ${trial.why}` }
+  }
+  if (trial.value.isHeard) return { what, state: 'ok', says: 'it heard of an eviction that was only tried' }
+  return {
+    what,
+    state: 'problem',
+    says: `it did not hear of an eviction that was only tried: ${trial.value.says}`,
+    wayOut: 'see that the API server reaches port 9443 of the operator, and that the operator is of this version',
+  }
 }
 
 function cephCheck({ view, rook, hasToolbox }: CephFacts, named: readonly string[] | undefined): Check {
