@@ -39,7 +39,7 @@ async function measure(): Promise<void> {
   }
 }
 
-/** One after the other, so that neither waits for the other. */
+/** One after the other, so that neither waits for the other: first who changes nothing. */
 async function measureBoth(server: ChildProcess, folder: string): Promise<Row[]> {
   const { url, token } = await answerOf<{ url: string; token: string }>(server)
   const cluster: ServedCluster = {
@@ -52,5 +52,5 @@ async function measureBoth(server: ChildProcess, folder: string): Promise<Row[]>
       return answerOf(server)
     },
   }
-  return [...(await measureOperator(cluster)), ...(await measurePeer(cluster))]
+  return [...(await measurePeer(cluster)), ...(await measureOperator(cluster))]
 }

@@ -66,8 +66,9 @@ function tellAlready(rows: readonly Row[]): void {
 }
 
 async function measureStart(subjects: Subjects): Promise<Row[]> {
+  const before = await subjects.ask<Traffic>({ ask: 'traffic' })
   const { seconds, cpuSeconds } = await until(subjects, { ask: 'verdict' }, (said) => said === true)
-  const { calls, bytes } = await subjects.ask<Traffic>({ ask: 'traffic' })
+  const after = await subjects.ask<Traffic>({ ask: 'traffic' })
   return [
     {
       measured: 'cold start to the first verdict on Ceph',
@@ -75,7 +76,10 @@ async function measureStart(subjects: Subjects): Promise<Row[]> {
       goal: `${verdictGoalSeconds} s of CPU`,
       reached: cpuSeconds < verdictGoalSeconds,
     },
-    told('API calls and bytes of the start', `${calls} calls, ${sizeText(bytes)}`),
+    told(
+      'API calls and bytes of the start',
+      `${after.calls - before.calls} calls, ${sizeText(after.bytes - before.bytes)}`,
+    ),
   ]
 }
 
