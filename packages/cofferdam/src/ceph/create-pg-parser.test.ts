@@ -88,6 +88,27 @@ describe('a large dump', () => {
     })
   })
 
+  it('waits for another one: both at once took twice the memory, and an operator has no more of it than it needs', async () => {
+    const folder = await scratchFolder({
+      'counts.mjs': `import { parentPort } from 'node:worker_threads'
+        import { readdirSync, rmSync, writeFileSync } from 'node:fs'
+        const own = new URL('./running-' + Math.random(), import.meta.url)
+        writeFileSync(own, '')
+        parentPort.on('message', (part) => {
+          if (part !== null) return
+          setTimeout(() => {
+            const many = readdirSync(new URL('.', import.meta.url)).filter((name) => name.startsWith('running-')).length
+            rmSync(own)
+            parentPort.postMessage({ known: true, value: many })
+            parentPort.close()
+          }, 50)
+        })`,
+    })
+    const { parse, parseOsdDump } = parserWith(pathToFileURL(`${folder}/counts.mjs`))
+    const parsed = await Promise.all([parse(large), parseOsdDump(large), parse(large)])
+    expect(parsed.map((each) => each.known && each.value)).toEqual([1, 1, 1])
+  })
+
   it('is given up when the parser is closed', async () => {
     const folder = await scratchFolder({ 'endless.mjs': 'setInterval(() => {}, 1000)' })
     const parser = parserWith(pathToFileURL(`${folder}/endless.mjs`))

@@ -19,7 +19,8 @@ export interface CephParsers {
 /**
  * Parses large answers in a thread of their own, so that the loop stays free for leases and webhooks.
  *
- * Guarantees: a result for every answer, whatever becomes of the thread; `close` ends the threads that still run.
+ * Guarantees: a result for every answer, whatever becomes of the thread; one thread at a time, since what an answer takes while it is
+ * parsed is many times its size; `close` ends the thread that still runs.
  */
 export function createPgParser(
   options: {
@@ -30,6 +31,16 @@ export function createPgParser(
   const { workerFile = new URL('./pg-parse-worker.js', import.meta.url) } = options
   const hasWorker = existsSync(workerFile)
   const running = new Set<Worker>()
+  let lastTurn: Promise<unknown> = Promise.resolve()
+  let isClosed = false
+
+  function parseInTurn<T>(kind: 'pgs' | 'osds', printed: string | readonly Uint8Array[]): Promise<Observed<T>> {
+    const turn = lastTurn.then(() =>
+      isClosed ? unknown('what Ceph printed is not parsed any more') : parseInThread<T>(kind, printed),
+    )
+    lastTurn = turn.catch(() => undefined)
+    return turn
+  }
 
   async function parseInThread<T>(kind: 'pgs' | 'osds', printed: string | readonly Uint8Array[]): Promise<Observed<T>> {
     const worker = new Worker(workerFile, { workerData: { kind } })
@@ -57,12 +68,12 @@ export function createPgParser(
   const isInPlace = (size: number) => !hasWorker || size < largeAnswer
   return {
     async parse(printed) {
-      if (!isInPlace(typeof printed === 'string' ? printed.length : sizeOf(printed)))
-        return parseInThread('pgs', printed)
+      if (!isInPlace(typeof printed === 'string' ? printed.length : sizeOf(printed))) return parseInTurn('pgs', printed)
       return typeof printed === 'string' ? parsePgText(printed) : parsePgBytes(printed)
     },
-    parseOsdDump: async (text) => (isInPlace(text.length) ? parseOsdDumpText(text) : parseInThread('osds', text)),
+    parseOsdDump: async (text) => (isInPlace(text.length) ? parseOsdDumpText(text) : parseInTurn('osds', text)),
     async close() {
+      isClosed = true
       await Promise.all([...running].map((worker) => worker.terminate()))
     },
   }
