@@ -89,6 +89,29 @@ describe('a view', () => {
     view.stop()
   })
 
+  it('that lists again never shows what there never was: with the old budget gone and the new one not there yet, an oracle blamed the operator', async () => {
+    let forget = () => undefined as void
+    const next = () =>
+      new Promise<never>((_, reject) => {
+        forget = () => reject(new ApiError('Expired', 'too old resource version'))
+      })
+    const { api, clock, view } = await openView(() => ({
+      watch: () => ({ [Symbol.asyncIterator]: () => ({ next }) }),
+    }))
+    await api.create(configMaps, configMap('old'))
+    await clock.advance(10)
+    forget()
+    await clock.advance(1_000)
+    const shown: string[][] = []
+    view.subscribe(() => shown.push([...view.values()].map(({ metadata }) => metadata.name)))
+    await api.create(configMaps, configMap('new'))
+    await api.delete(configMaps, { namespace: 'default', name: 'old' })
+    forget()
+    await clock.advance(1_000)
+    expect(shown).toEqual([['old'], ['new'], ['new']])
+    view.stop()
+  })
+
   it('goes on after the server has closed the watch, without a gap and without repeating itself', async () => {
     let watches = 0
     const { api, clock, view, log } = await openView((base) => ({

@@ -27,7 +27,7 @@ const longestPauseMs = 10_000
  * The objects of one kind as last seen: listed once, then watched, listed again only when the watch cannot go on.
  *
  * Guarantees: an object never goes back to an older version; what `record` got is seen at once, so whoever writes
- * through the API and records the answer reads its own writes.
+ * through the API and records the answer reads its own writes; who is told of a list that was read again finds all of it in place.
  */
 export class View<T extends KubeObject = KubeObject> {
   readonly type: ResourceType<T>
@@ -42,6 +42,8 @@ export class View<T extends KubeObject = KubeObject> {
   readonly #buried = new Set<string>()
   readonly #abort = new AbortController()
   #seenVersion = 0
+  /** What is still to be told, while a list is being taken in. */
+  #untold: Change<T>[] | undefined
   #ready = false
 
   constructor(ports: {
@@ -176,12 +178,16 @@ export class View<T extends KubeObject = KubeObject> {
   #replace(listed: ReadonlyMap<string, T>, version: string): void {
     this.#buried.clear()
     const listVersion = Number(version)
+    const changes: Change<T>[] = []
+    this.#untold = changes
     for (const [key, object] of Array.from(this.#held)) {
       // Written by us after the list was taken: the watch will bring it.
       if (!listed.has(key) && versionOf(object) <= listVersion) this.#remove(key)
     }
     for (const object of listed.values()) this.#put(object)
     this.#seenVersion = Math.max(this.#seenVersion, listVersion)
+    this.#untold = undefined
+    for (const change of changes) this.#notify(change)
     if (this.#ready) return
     this.#ready = true
     for (const listener of Array.from(this.#readyListeners)) listener()
@@ -220,6 +226,10 @@ export class View<T extends KubeObject = KubeObject> {
   }
 
   #notify(change: Change<T>): void {
+    if (this.#untold !== undefined) {
+      this.#untold.push(change)
+      return
+    }
     for (const listener of this.#listeners) listener(change)
   }
 }
