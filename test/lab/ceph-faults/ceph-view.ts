@@ -17,7 +17,7 @@ export interface CephView {
   readonly mayStop: Readonly<Record<string, string>>
 }
 
-/** What of it depends on where CRUSH has put each group once OSDs of two zones are down: whether one has lost two copies. */
+/** What of it depends on where CRUSH has put each group once OSDs of two zones are down, until all are up: whether one has lost two copies. */
 export const ofOneZone: readonly (keyof CephView)[] = ['checks', 'states', 'mayStop']
 
 /** States in which a group does not stay. One may stay remapped: CRUSH does not always find a place beside an OSD that is out. */
