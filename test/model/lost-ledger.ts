@@ -107,7 +107,7 @@ export function emitRestore(model: Model, state: ModelState, emit: Emit): void {
   if (model.bounds.ledgerLoss === 'never' || !isRestoreDue(model, state)) return
   const { ledger, lost } = readLedger(model, state)
   const whole = lost.map((record) => {
-    const index = requestIds.findIndex((id) => id === record.requestId) as DrainerIndex
+    const index = requestIds.indexOf(record.requestId as (typeof requestIds)[number]) as DrainerIndex
     return { ...record, claims: [...record.claims, { key: storageKey, uid: storageUid, scope: zones[index] }] }
   })
   const restored = lost.length === 0 ? ledger : model.parts.restoreHolds(ledger, whole, rfc3339(nowMs))

@@ -94,7 +94,7 @@ export function snapshotFor(model: Model, state: ModelState, index: DrainerIndex
 }
 
 export function glassOf({ world }: ModelState, requestId: string | undefined): BreakGlass | undefined {
-  const index = requestIds.findIndex((id) => id === requestId)
+  const index = requestIds.indexOf(requestId as (typeof requestIds)[number])
   const glass = world.value.fates[index]?.glass ?? 'off'
   if (glass === 'off') return undefined
   return { by: 'carol', reason: 'fire', untilMs: glass === 'on' ? nowMs + hourMs : nowMs - hourMs }

@@ -90,7 +90,7 @@ describe('a view', () => {
   })
 
   it('that lists again never shows what there never was: with the old budget gone and the new one not there yet, an oracle blamed the operator', async () => {
-    let forget = () => undefined as void
+    let forget: () => void = () => undefined
     const next = () =>
       new Promise<never>((_, reject) => {
         forget = () => reject(new ApiError('Expired', 'too old resource version'))
