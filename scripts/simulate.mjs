@@ -7,17 +7,15 @@ import { bundle } from './bundle.mjs'
 
 const outdir = 'dist/simulation'
 await bundle({
-  entryPoints: ['simulation/simulate.ts', 'image/parts/node-release.ts', 'image/parts/platform.ts'],
+  entryPoints: ['simulation/simulate.ts', 'image/parts/node-release.ts'],
   entryNames: '[name]',
   outdir,
   sourcemap: 'linked',
 })
 
 async function nodeOfImage() {
-  if (process.platform !== 'linux') throw new Error(`there is no image for ${process.platform}`)
-  const part = (name) => import(pathToFileURL(join(process.cwd(), outdir, `${name}.js`)).href)
-  const [{ fetchNode }, { architectureOf }] = await Promise.all([part('node-release'), part('platform')])
-  return join(await fetchNode(architectureOf(process.arch)), 'bin/node')
+  const { fetchOwnNode } = await import(pathToFileURL(join(process.cwd(), outdir, 'node-release.js')).href)
+  return fetchOwnNode()
 }
 
 const args = process.argv.slice(2)

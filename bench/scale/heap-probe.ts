@@ -1,7 +1,8 @@
 import type { ChildProcess } from 'node:child_process'
 
-/** What was alive in the heap when the engine itself last collected all of it. */
+/** What was alive in the heap when the engine itself collected all of it, since it was asked before. */
 export interface HeapProbe {
+  /** The least: a collection is heard of a little later, when there is garbage again. */
   readonly alive: number
   readonly collections: number
 }
@@ -16,15 +17,19 @@ import { getHeapStatistics } from 'node:v8'
 import { isMainThread } from 'node:worker_threads'
 if (isMainThread) listen()
 function listen() {
-const probe = { alive: 0, collections: 0 }
+let [alive, collections] = [Infinity, 0]
 new PerformanceObserver((list) => {
   for (const { detail } of list.getEntries()) {
     if (detail.kind !== constants.NODE_PERFORMANCE_GC_MAJOR) continue
-    probe.alive = getHeapStatistics().used_heap_size
-    probe.collections += 1
+    alive = Math.min(alive, getHeapStatistics().used_heap_size)
+    collections += 1
   }
 }).observe({ entryTypes: ['gc'] })
-process.on('message', () => process.send(probe))
+process.on('message', () => {
+  process.send({ alive, collections })
+  alive = Infinity
+  collections = 0
+})
 process.on('disconnect', () => process.exit())
 process.channel.unref()
 }

@@ -14,39 +14,39 @@ interface Subjects extends Pick<ServedCluster, 'ask'> {
 /** Of what is alive, over the whole day: less cannot be told from chance. */
 const flatGoal = 0.05
 
-/** The changes of a day, hour after hour, and what the operator has in memory after each. The first day has number 0. */
+/** The changes of a day, hour after hour, and what the operator has in memory after each. Days are counted from 1. */
 export async function measureDay(subjects: Subjects, day: number): Promise<Row[]> {
   const { ask, operator } = subjects
   const cpu = cpuSecondsOf(operator)
   const resident: number[] = []
   const alive: number[] = []
   let writes = 0
-  let collections = (await askHeap(operator)).collections
+  let collections = 0
+  await askHeap(operator)
   for (let hour = 0; hour < hoursOfDay; hour += 1) {
-    writes += await ask<number>({ ask: 'hour', hour: day * hoursOfDay + hour })
+    writes += await ask<number>({ ask: 'hour', hour: (day - 1) * hoursOfDay + hour })
     await untilCalm(subjects)
     const heap = await askHeap(operator)
-    if (heap.collections > collections) alive.push(heap.alive)
-    collections = heap.collections
+    if (heap.collections > 0) alive.push(heap.alive)
+    collections += heap.collections
     resident.push(memoryOf(operator).resident)
     console.log(
-      `day ${day + 1}, hour ${hour + 1}: resident ${sizeText(memoryOf(operator).resident)}, alive ${sizeText(heap.alive)}`,
+      `day ${day}, hour ${hour + 1}: resident ${sizeText(memoryOf(operator).resident)}, alive ${heap.collections > 0 ? sizeText(heap.alive) : 'not collected'}`,
     )
   }
   const { perStep, mean } = trendOf(alive)
   const overDay = perStep * (alive.length - 1)
   const trend = `${(mean / 1024 ** 2).toFixed(0)} MiB ${signed(overDay)} over the day`
-  const dayText = day === 0 ? '' : `, day ${day + 1}`
   const residentTrend = trendOf(resident)
   return [
     {
-      measured: `alive in the heap over ${hoursOfDay} hours of changes, ${alive.length} collections${dayText}`,
+      measured: `alive in the heap over ${hoursOfDay} hours of changes, ${collections} collections, day ${day}`,
       result: trend,
       goal: `at most ${flatGoal * 100} % more`,
       reached: overDay <= flatGoal * mean,
     },
     told(
-      `resident over the same, ${writes} writes${dayText}`,
+      `resident over the same, ${writes} writes, day ${day}`,
       `${sizeText(residentTrend.mean)} ${signed(residentTrend.perStep * (resident.length - 1))}, ${(cpuSecondsOf(operator) - cpu).toFixed(0)} s of CPU`,
     ),
   ]

@@ -2,11 +2,12 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { setTimeout } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { operatorEnvironment } from '@cofferdam/product/deploy/operator-manifests.ts'
+import { fetchOwnNode } from '../../image/parts/node-release.ts'
 import { type Row, told } from '../report/rows.ts'
 import { placesOf } from './fill-cluster.ts'
 import { heapProbeFlags } from './heap-probe.ts'
 import { measureDay } from './measure-day.ts'
-import { cpuSecondsOf, memoryOf, sizeText } from './processes.ts'
+import { cpuSecondsOf, forgetMost, memoryOf, sizeText } from './processes.ts'
 import type { Question, Traffic } from './serve-cluster.ts'
 import { type ServedCluster, writeKubeconfig } from './served-cluster.ts'
 
@@ -29,40 +30,26 @@ interface Measured {
 }
 
 export async function measureOperator(cluster: ServedCluster): Promise<Row[]> {
-  const operator = startOperator(writeKubeconfig(cluster, { token: cluster.token }))
+  const operator = startOperator(writeKubeconfig(cluster, { token: cluster.token }), await fetchOwnNode())
   const subjects = { ...cluster, operator }
   try {
-    const start = await measureStart(subjects)
-    tellAlready(start)
+    const rows: Row[] = []
+    // The day takes long, and a run that is ended in the middle of it has measured something too.
+    const add = (...more: Row[]) => {
+      for (const { measured, result } of more) console.log(`${measured}: ${result}`)
+      rows.push(...more)
+    }
+    add(...(await measureStart(subjects)))
     await untilQuiet(subjects)
-    const rested = memoryOf(operator)
-    tellAlready([memoryRow('resident memory after the start', rested.resident)])
-    const idle = await measureIdle(subjects)
-    const drains = await measureDrains(subjects)
-    tellAlready([idle, drains])
-    const changes: Row[] = []
-    for (let day = 0; day < days; day += 1) changes.push(...(await measureDay(subjects, day)))
-    const end = memoryOf(operator)
-    return [
-      ...start,
-      idle,
-      drains,
-      memoryRow('resident memory after the start', rested.resident),
-      memoryRow(
-        `resident memory after ${drainedNodes} drains and ${days} ${days === 1 ? 'day' : 'days'} of changes`,
-        end.resident,
-      ),
-      memoryRow('most resident memory', end.most),
-      ...changes,
-    ]
+    add(...memoryRows(operator, 'the start'))
+    add(await measureIdle(subjects))
+    add(await measureDrains(subjects), ...memoryRows(operator, `${drainedNodes} drains`))
+    for (let day = 1; day <= days; day += 1)
+      add(...(await measureDay(subjects, day)), ...memoryRows(operator, `day ${day} of changes`))
+    return rows
   } finally {
     operator.kill()
   }
-}
-
-/** The day takes long, and a run that is ended in the middle of it has measured something too. */
-function tellAlready(rows: readonly Row[]): void {
-  for (const { measured, result } of rows) console.log(`${measured}: ${result}`)
 }
 
 async function measureStart(subjects: Subjects): Promise<Row[]> {
@@ -139,11 +126,21 @@ async function until(
   return { seconds: (performance.now() - began) / 1_000, cpuSeconds: cpuSecondsOf(operator) - cpu }
 }
 
-function memoryRow(measured: string, bytes: number): Row {
-  return { measured, result: sizeText(bytes), goal: 'under 512 MB (488 MiB)', reached: bytes < memoryGoal }
+/** What it has after that, and the most that it had since it was asked before. */
+function memoryRows(operator: ChildProcess, after: string): Row[] {
+  const { resident, most } = memoryOf(operator)
+  forgetMost(operator)
+  const row = (measured: string, bytes: number) => ({
+    measured,
+    result: sizeText(bytes),
+    goal: 'under 512 MB (488 MiB)',
+    reached: bytes < memoryGoal,
+  })
+  return [row(`resident memory after ${after}`, resident), row('most until then', most)]
 }
 
-function startOperator(kubeconfig: string): ChildProcess {
+/** With the engine that the operator's image has. */
+function startOperator(kubeconfig: string, node: string): ChildProcess {
   const program = fileURLToPath(new URL('../cofferdam.js', import.meta.url))
   const cluster = 'rook-ceph/rook-ceph'
   const flags = [
@@ -159,7 +156,7 @@ function startOperator(kubeconfig: string): ChildProcess {
     '--log-level',
     'error',
   ]
-  return spawn(process.execPath, [...heapProbeFlags, program, 'operator', '--kubeconfig', kubeconfig, ...flags], {
+  return spawn(node, [...heapProbeFlags, program, 'operator', '--kubeconfig', kubeconfig, ...flags], {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, ...operatorEnvironment },
   })

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 
 /** As Linux counts CPU time of processes. */
 const ticksPerSecond = 100
@@ -11,6 +11,11 @@ export function memoryOf({ pid }: Measured): { readonly resident: number; readon
   const text = readFileSync(`/proc/${pid}/status`, 'utf8')
   const of = (field: string) => Number(new RegExp(`${field}:\\s+(\\d+) kB`).exec(text)?.[1] ?? 0) * 1024
   return { resident: of('VmRSS'), most: of('VmHWM') }
+}
+
+/** What was the most until now does not count any more. */
+export function forgetMost({ pid }: Measured): void {
+  writeFileSync(`/proc/${pid}/clear_refs`, '5')
 }
 
 export function cpuSecondsOf({ pid }: Measured): number {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { cachedFolder } from './cache-folder.ts'
-import type { Architecture } from './platform.ts'
+import { type Architecture, architectureOf } from './platform.ts'
 import { run } from './run.ts'
 
 /** A release of Node.js that is still supported. The packages hold its binary as nodejs.org has it. */
@@ -31,6 +31,12 @@ export function fetchNode(architecture: Architecture): Promise<string> {
     await run('tar', ['-xzf', archive, '-C', folder, '--strip-components=1', 'package/bin/node', 'package/LICENSE'])
     await rm(archive)
   })
+}
+
+/** The program of the image's release for this machine. Rejects where there is no image for it. */
+export async function fetchOwnNode(): Promise<string> {
+  if (process.platform !== 'linux') throw new Error(`there is no image for ${process.platform}`)
+  return join(await fetchNode(architectureOf(process.arch)), 'bin/node')
 }
 
 export function requireIntegrity(what: string, content: Buffer, wanted: string): void {
