@@ -14,13 +14,13 @@ export function answerOfBytes(answer: {
 }): CephAnswer {
   const { code, err, bytes } = answer
   const size = sizeOf(bytes)
-  if (size < largeAnswer) return { code, out: decode(bytes), err }
+  if (size < largeAnswer) return { code, out: textOfBytes(bytes), err }
   let text: string | undefined
   return {
     code,
     get out() {
       if (text === undefined && sizeOf(bytes) !== size) throw new Error('the bytes of this answer were handed on')
-      text ??= decode(bytes)
+      text ??= textOfBytes(bytes)
       return text
     },
     err,
@@ -28,7 +28,7 @@ export function answerOfBytes(answer: {
   }
 }
 
-function decode(chunks: readonly Uint8Array[]): string {
+export function textOfBytes(chunks: readonly Uint8Array[]): string {
   const whole = Buffer.concat(chunks)
   // Nearly all answers are plain ASCII, which needs no decoding.
   return whole.toString(isAscii(whole) ? 'latin1' : 'utf8')

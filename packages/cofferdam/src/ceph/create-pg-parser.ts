@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { Worker } from 'node:worker_threads'
 import { type Observed, unknown } from '../shared/observed.ts'
 import { largeAnswer, sizeOf } from './answer-size.ts'
-import { type OsdDump, parseOsdDumpText } from './parse-osd-dump.ts'
-import { type PgParser, parsePgBytes, parsePgText } from './pg-parser.ts'
+import { type OsdDumpParser, parseOsdDumpHere, rememberOsdDumps } from './osd-dump-parser.ts'
+import { type PgParser, parsePgHere } from './pg-parser.ts'
 
 /** What is copied to the thread at a time: a large text at once would itself hold the loop up. */
 const partLength = 4 * 1024 * 1024
@@ -12,7 +12,7 @@ const partChunks = 64
 
 export interface CephParsers {
   readonly parse: PgParser
-  readonly parseOsdDump: (text: string) => Promise<Observed<OsdDump>>
+  readonly parseOsdDump: OsdDumpParser
   close(): Promise<void>
 }
 
@@ -31,6 +31,7 @@ export function createPgParser(
   const { workerFile = new URL('./pg-parse-worker.js', import.meta.url) } = options
   const hasWorker = existsSync(workerFile)
   const running = new Set<Worker>()
+  const parseLargeDump = rememberOsdDumps((printed) => parseInTurn('osds', printed))
   let lastTurn: Promise<unknown> = Promise.resolve()
   let isClosed = false
 
@@ -65,13 +66,11 @@ export function createPgParser(
   }
 
   /** A thread costs some 30 ms to start; what is not large is parsed in a fraction of that. */
-  const isInPlace = (size: number) => !hasWorker || size < largeAnswer
+  const isInPlace = (printed: string | readonly Uint8Array[]) =>
+    !hasWorker || (typeof printed === 'string' ? printed.length : sizeOf(printed)) < largeAnswer
   return {
-    async parse(printed) {
-      if (!isInPlace(typeof printed === 'string' ? printed.length : sizeOf(printed))) return parseInTurn('pgs', printed)
-      return typeof printed === 'string' ? parsePgText(printed) : parsePgBytes(printed)
-    },
-    parseOsdDump: async (text) => (isInPlace(text.length) ? parseOsdDumpText(text) : parseInTurn('osds', text)),
+    parse: async (printed) => (isInPlace(printed) ? parsePgHere(printed) : parseInTurn('pgs', printed)),
+    parseOsdDump: async (printed) => (isInPlace(printed) ? parseOsdDumpHere(printed) : parseLargeDump(printed)),
     async close() {
       isClosed = true
       await Promise.all([...running].map((worker) => worker.terminate()))

@@ -1,12 +1,13 @@
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import type { CephMap, CrushMap, PgTable } from '../safety/ceph-map.ts'
 import { known, type Observed, unknown } from '../shared/observed.ts'
-import { askCeph, askCephAnswer, askCephText } from './ask-ceph.ts'
+import { askCeph, askCephAnswer } from './ask-ceph.ts'
 import type { CephCommands } from './ceph-commands.ts'
+import { type OsdDumpParser, parseOsdDumpHere } from './osd-dump-parser.ts'
 import { parseCrush, parseTypeNames } from './parse-crush.ts'
-import { type OsdDump, parseOsdDumpText } from './parse-osd-dump.ts'
+import type { OsdDump } from './parse-osd-dump.ts'
 import { siteRulesOf } from './parse-pool-detail.ts'
-import { type PgParser, parsePgBytes, parsePgText } from './pg-parser.ts'
+import { type PgParser, parsePgHere } from './pg-parser.ts'
 
 /** While many OSDs restart the map never stands still, and on a large cluster each attempt takes seconds. */
 const maxAttempts = 3
@@ -16,7 +17,7 @@ const manyPgs = 2_000
 export interface ObserveOptions {
   /** Where large answers are parsed: `createPgParser` takes them out of this thread. */
   readonly parse?: PgParser
-  readonly parseOsdDump?: (text: string) => Promise<Observed<OsdDump>>
+  readonly parseOsdDump?: OsdDumpParser
   readonly signal?: AbortSignal
   readonly timeoutMs?: number
 }
@@ -29,32 +30,29 @@ export interface ObserveOptions {
  * Fails closed: silence, a refusal, or an answer that lacks something makes all of it unknown.
  */
 export async function observeCeph(commands: CephCommands, options: ObserveOptions = {}): Promise<Observed<CephMap>> {
-  const { parse = parseHere, parseOsdDump = async (text) => parseOsdDumpText(text), ...limits } = options
+  const { parse = parsePgHere, parseOsdDump = parseOsdDumpHere, ...limits } = options
   let before = await readDump()
   for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
     if (!before.known) return before
     const [crush, pgs] = await Promise.all([
       askCeph(commands, { prefix: 'osd crush dump' }, parseCrushAndTypes, limits),
-      readPgs(before.value.dump),
+      readPgs(before.value),
     ])
     if (!crush.known) return crush
     if (!pgs.known) return pgs
-    const after = await readDump(before.value)
+    const after = await readDump()
     if (!after.known) return after
-    const isSameMap = after.value.dump.epoch === before.value.dump.epoch
-    if (isSameMap || (attempt === maxAttempts && hasSamePools(before.value.dump, after.value.dump))) {
-      return assemble({ dump: after.value.dump, ...crush.value, pgs: pgs.value })
+    const isSameMap = after.value.epoch === before.value.epoch
+    if (isSameMap || (attempt === maxAttempts && hasSamePools(before.value, after.value))) {
+      return assemble({ dump: after.value, ...crush.value, pgs: pgs.value })
     }
     before = after
   }
   return unknown(`the pools of the OSD map changed during the last of ${maxAttempts} attempts to read it at one epoch`)
 
-  async function readDump(last?: ReadDump): Promise<Observed<ReadDump>> {
-    const text = await askCephText(commands, { prefix: 'osd dump' }, limits)
-    if (!text.known) return text
-    if (last !== undefined && text.value === last.text) return known(last)
-    const dump = await parseOsdDump(text.value)
-    return dump.known ? known({ text: text.value, dump: dump.value }) : dump
+  async function readDump(): Promise<Observed<OsdDump>> {
+    const answer = await askCephAnswer(commands, { prefix: 'osd dump' }, limits)
+    return answer.known ? parseOsdDump(answer.value.bytes ?? answer.value.out) : answer
   }
 
   async function readPgs({ pgCounts }: OsdDump): Promise<Observed<PgTable>> {
@@ -77,14 +75,6 @@ function hasSamePools(before: OsdDump, after: OsdDump): boolean {
     before.pgCounts.size === after.pgCounts.size &&
     [...before.pgCounts].every(([pool, count]) => after.pgCounts.get(pool) === count)
   )
-}
-
-const parseHere: PgParser = async (printed) =>
-  typeof printed === 'string' ? parsePgText(printed) : parsePgBytes(printed)
-
-interface ReadDump {
-  readonly text: string
-  readonly dump: OsdDump
 }
 
 interface CrushAndTypes {

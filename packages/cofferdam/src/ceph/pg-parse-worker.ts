@@ -1,4 +1,5 @@
 import { parentPort, workerData } from 'node:worker_threads'
+import { textOfBytes } from './answer-of-bytes.ts'
 import { parseOsdDumpText } from './parse-osd-dump.ts'
 import { parsePgBytes, parsePgText } from './pg-parser.ts'
 
@@ -24,6 +25,6 @@ function finish(): void {
 }
 
 function parse() {
-  if (chunks.length > 0) return parsePgBytes(chunks)
-  return (kind === 'pgs' ? parsePgText : parseOsdDumpText)(texts.join(''))
+  if (kind === 'osds') return parseOsdDumpText(chunks.length > 0 ? textOfBytes(chunks) : texts.join(''))
+  return chunks.length > 0 ? parsePgBytes(chunks) : parsePgText(texts.join(''))
 }

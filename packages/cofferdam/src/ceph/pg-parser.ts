@@ -33,6 +33,9 @@ export function parsePgBytes(chunks: readonly Uint8Array[]): Observed<PgTable> {
   return parsePgText([...seen, ...blocks].join(''))
 }
 
+export const parsePgHere: PgParser = async (printed) =>
+  typeof printed === 'string' ? parsePgText(printed) : parsePgBytes(printed)
+
 function isListing(text: string): boolean {
   return /^\s*PG_STAT\s/.test(text)
 }

@@ -4,9 +4,20 @@ import { largeAnswer } from './answer-size.ts'
 /** A few: one operator may manage several clusters. */
 const kept = 4
 
-interface Parsed<T> {
-  readonly text: string
-  readonly result: Observed<T>
+export interface ParsedMemory<T> {
+  get(text: string): Observed<T> | undefined
+  put(text: string, result: Observed<T>): void
+}
+
+/** What was made of the last few texts. */
+export function createParsedMemory<T>(): ParsedMemory<T> {
+  const held: { readonly text: string; readonly result: Observed<T> }[] = []
+  return {
+    get: (text) => held.find((one) => one.text === text)?.result,
+    put(text, result) {
+      if (held.unshift({ text, result }) > kept) held.pop()
+    },
+  }
 }
 
 /**
@@ -16,12 +27,12 @@ interface Parsed<T> {
  * Assumes: nobody changes a result.
  */
 export function rememberParsed<T>(parse: (text: string) => Observed<T>): (text: string) => Observed<T> {
-  const held: Parsed<T>[] = []
+  const memory = createParsedMemory<T>()
   return (text) => {
-    const found = held.find((one) => one.text === text)
-    if (found !== undefined) return found.result
+    const found = memory.get(text)
+    if (found !== undefined) return found
     const result = parse(text)
-    if (text.length < largeAnswer && held.unshift({ text, result }) > kept) held.pop()
+    if (text.length < largeAnswer) memory.put(text, result)
     return result
   }
 }
