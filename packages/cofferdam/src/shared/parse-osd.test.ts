@@ -2,6 +2,7 @@ import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { describe, expect, it } from 'vitest'
 import { type HostnamedNode, nodesByHostname } from './node-hostnames.ts'
+import { known } from './observed.ts'
 import { parseOsd } from './parse-osd.ts'
 
 const labels = {
@@ -166,5 +167,24 @@ describe('an OSD from its Deployment and pods', () => {
   }
   it.each(Object.entries(rows))('%s', (_sentence, { given: [of, pods, cephHostname], nodes: seen = nodes, then }) => {
     expect(parseOsd(of, pods, { nodeOf: nodesByHostname(seen), cephHostname })).toEqual(then)
+  })
+})
+
+describe('an OSD that was read before', () => {
+  const deployed = deployment({ pinnedTo: 'node-a' })
+  const nodeNow = (name: string) => ({ nodeOf: nodesByHostname([{ name, hostname: 'node-a' }]) })
+
+  it('is the same as long as its Deployment and its pods are', () => {
+    const own = pod('one', { node: 'node-a' })
+    const before = parseOsd(deployed, [own], nodeNow('node-a'))
+    expect(parseOsd(deployed, [own], nodeNow('node-a'))).toBe(before)
+    const going = pod('one', { node: 'node-a', going: true })
+    expect(parseOsd(deployed, [going], nodeNow('node-a'))).toMatchObject({ osd: { isReady: false } })
+  })
+
+  it('without a pod of its own on a node follows the node of its hostname, whatever was read before', () => {
+    const unplaced = [pod('waits'), pod('of another', { node: 'node-z', of: '4' })]
+    expect(parseOsd(deployed, unplaced, nodeNow('node-a'))).toMatchObject({ osd: { nodeName: known('node-a') } })
+    expect(parseOsd(deployed, unplaced, nodeNow('node-b'))).toMatchObject({ osd: { nodeName: known('node-b') } })
   })
 })

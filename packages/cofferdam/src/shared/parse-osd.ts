@@ -30,6 +30,8 @@ const topologyPrefix = 'topology-location-'
  * An OSD is ready when its Deployment counts a ready pod and, where pods are at hand, one of them is ready and not going.
  */
 export function parseOsd(deployment: Deployment, pods: readonly Pod[], whereabouts: OsdWhereabouts): ParsedOsd {
+  const before = placedByPod.get(deployment)
+  if (before !== undefined && isSameList(before.pods, pods)) return before.parsed
   const labels = deployment.metadata.labels ?? {}
   const id = labels['ceph-osd-id'] ?? labels['osd']
   if (id === undefined || !/^\d{1,9}$/.test(id)) {
@@ -38,7 +40,7 @@ export function parseOsd(deployment: Deployment, pods: readonly Pod[], whereabou
     return { problem: { object: `deployment/${deployment.metadata.name}`, problem } }
   }
   const own = pods.filter(({ metadata }) => (metadata.labels?.['ceph-osd-id'] ?? metadata.labels?.['osd']) === id)
-  return {
+  const parsed: ParsedOsd = {
     osd: {
       id: Number(id),
       isReady: (deployment.status?.readyReplicas ?? 0) >= 1 && (own.length === 0 || own.some(isServing)),
@@ -48,6 +50,18 @@ export function parseOsd(deployment: Deployment, pods: readonly Pod[], whereabou
       topology: topologyOf(deployment.spec?.template?.metadata?.labels ?? labels),
     },
   }
+  if (own.some(({ spec }) => spec.nodeName !== undefined)) placedByPod.set(deployment, { pods, parsed })
+  return parsed
+}
+
+/**
+ * OSDs whose own pods say where they are: nothing else has a say in what was read of them, and in a large cluster thousands stay as they
+ * are from one snapshot to the next.
+ */
+const placedByPod = new WeakMap<Deployment, { readonly pods: readonly Pod[]; readonly parsed: ParsedOsd }>()
+
+function isSameList(left: readonly Pod[], right: readonly Pod[]): boolean {
+  return left === right || (left.length === right.length && left.every((pod, at) => pod === right[at]))
 }
 
 /** Finished pods hold up no drain; a terminating pod does until it is gone. */

@@ -13,8 +13,8 @@ interface SeenOsd {
   readonly pods: readonly Pod[]
   readonly reported: unknown
   readonly domain: string | undefined
-  /** The node that it is pinned to. */
-  readonly pinned: string
+  /** The nodes with the hostname that it is pinned to. */
+  readonly carriers: readonly Node[]
   readonly places: readonly FencedOsd[]
 }
 
@@ -32,13 +32,12 @@ export class FencedOsds {
     namespace: string,
     decided: LastDecision | undefined,
   ): readonly FencedOsd[] {
-    const { domains, nodes } = decided === undefined ? nothingReported : this.#reportedBy(decided)
+    const ceph = decided === undefined ? nothingReported : this.#reportedBy(decided)
     const places: FencedOsd[] = []
     for (const deployment of osdDeployments.byIndex('namespace', namespace)) {
       const [index = ''] = indexOfOsd(deployment)
-      const pinned = pinnedNode(deployment, machines)
-      const seen = { pods: osdPods.byIndex('osd', index), pinned }
-      for (const place of this.#placesOf(deployment, seen, { domains, nodes })) places.push(place)
+      const pods = osdPods.byIndex('osd', index)
+      for (const place of this.#placesOf(deployment, pods, machines, ceph)) places.push(place)
     }
     const before = this.#lists.get(namespace)
     if (before?.length === places.length && before.every((place, at) => place === places[at])) return before
@@ -48,24 +47,26 @@ export class FencedOsds {
 
   #placesOf(
     deployment: Deployment,
-    { pods, pinned }: { readonly pods: readonly Pod[]; readonly pinned: PinnedNode },
+    pods: readonly Pod[],
+    nodes: OsdViews['nodes'],
     ceph: ReportedByCeph,
   ): readonly FencedOsd[] {
-    const pinnedText = pinned.known ? pinned.value.name : pinned.why
+    const hostname = pinnedHostname(deployment) ?? ''
+    const carriers = hostname === '' ? [] : nodes.byIndex('hostname', hostname)
     const before = this.#seen.get(deployment)
     const id = before?.places[0]?.id
     const isSame =
       before !== undefined &&
-      before.pods.length === pods.length &&
-      before.pods.every((pod, at) => pod === pods[at]) &&
-      before.pinned === pinnedText &&
+      isSameList(before.pods, pods, (pod) => pod) &&
+      isSameList(before.carriers, carriers, ({ metadata }) => metadata.name) &&
       (id === undefined || (before.reported === ceph.nodes.get(id) && before.domain === ceph.domains.get(id)))
     if (isSame) return before.places
-    const places = placesOf(deployment, { pods, pinned }, ceph)
+    const named = carriers.map(({ metadata }) => ({ name: metadata.name }))
+    const places = placesOf(deployment, { pods, pinned: soleNode(hostname, named) }, ceph)
     const first = places[0]?.id
     const reported = first === undefined ? undefined : ceph.nodes.get(first)
     const domain = first === undefined ? undefined : ceph.domains.get(first)
-    this.#seen.set(deployment, { pods, reported, domain, pinned: pinnedText, places })
+    this.#seen.set(deployment, { pods, reported, domain, carriers, places })
     return places
   }
 
@@ -96,13 +97,8 @@ interface ReportedByCeph {
 
 const nothingReported: ReportedByCeph = { domains: new Map(), nodes: new Map() }
 
-function pinnedNode(deployment: Deployment, nodes: OsdViews['nodes']): PinnedNode {
-  const hostname = pinnedHostname(deployment) ?? ''
-  const carriers = hostname === '' ? [] : nodes.byIndex('hostname', hostname)
-  return soleNode(
-    hostname,
-    carriers.map(({ metadata }) => ({ name: metadata.name })),
-  )
+function isSameList<T>(left: readonly T[], right: readonly T[], of: (one: T) => unknown): boolean {
+  return left === right || (left.length === right.length && left.every((one, at) => of(one) === of(right[at] as T)))
 }
 
 function placesOf(
