@@ -15,9 +15,15 @@ const labels = operatorLabels
 
 /**
  * The engine sets half as much aside for what was just made, so that a large cluster is read in less memory. Its other limit, that of
- * growth, the program sets itself. Both are paid for with CPU: docs/reference/benchmarks.md.
+ * growth, the program sets itself. Both are paid for with CPU: docs/reference/benchmarks.md. The C library keeps what large answers took
+ * for the next ones unless it is asked to return it.
  */
-export const operatorEnvironment = { NODE_OPTIONS: '--max-semi-space-size=8' } as const
+export const operatorEnvironment = {
+  NODE_OPTIONS: '--max-semi-space-size=8',
+  MALLOC_ARENA_MAX: '2',
+  MALLOC_MMAP_THRESHOLD_: '131072',
+  MALLOC_TRIM_THRESHOLD_: '131072',
+} as const
 
 /** Two replicas that agree on a leader, kept apart, and a budget so that a drain never takes both. */
 export function buildOperatorWorkload({ image }: { readonly image: string }): JsonObject[] {
@@ -59,7 +65,7 @@ export function buildOperatorWorkload({ image }: { readonly image: string }): Js
                 env: Object.entries(operatorEnvironment).map(([variable, value]) => ({ name: variable, value })),
                 livenessProbe: probe('/healthz'),
                 readinessProbe: probe('/readyz'),
-                // Twice what 5,000 nodes and 150,000 pods took at most, without guard and page (npm run bench -- scale).
+                // Twice what 5,000 nodes and 150,000 pods took at most (npm run bench -- scale).
                 resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '1Gi' } },
                 securityContext: {
                   allowPrivilegeEscalation: false,
