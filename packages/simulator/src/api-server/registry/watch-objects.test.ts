@@ -39,6 +39,18 @@ describe('a watch', () => {
     expect(watch.seen).toEqual(['ADDED a 1005', 'BOOKMARK 1005 end of initial events'])
   })
 
+  it('is told of that end also when it reads for longer than a minute: without it a client waits for ever', async () => {
+    const { api, clock } = fixture()
+    await api.create(configMaps, configMap('a'))
+    const query = { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan', allowBookmarks: true } as const
+    const events = api.watch(configMaps, query)
+    await api.create(configMaps, configMap('b'))
+    await clock.advance(70_000)
+    const watch = collect(events)
+    await clock.advance(0)
+    expect(watch.seen).toEqual(['ADDED a 1005', 'BOOKMARK 1005 end of initial events', 'ADDED b 1006', 'BOOKMARK 1006'])
+  })
+
   it('is told about every minute how far it has come, if it asked for that', async () => {
     const { api, clock } = fixture()
     const [told, untold] = [{ allowBookmarks: true }, {}].map((query) =>

@@ -32,6 +32,10 @@ export function watchObjects(registry: Registry, definition: ResourceDefinition,
   const stream = new WatchStream({
     cursor,
     initial: startsWithState ? presentState(definition, bucket.present(), selection) : [].values(),
+    ...(query.sendInitialEvents === true &&
+      query.allowBookmarks === true && {
+        afterInitial: { type: 'BOOKMARK', resourceVersion: String(version), initialEventsEnd: true },
+      }),
     take: () => {
       const change = cursor.take()
       return change === undefined ? undefined : eventOf(definition, selection, change)
@@ -41,9 +45,6 @@ export function watchObjects(registry: Registry, definition: ResourceDefinition,
     },
   })
   const bookmark = (): WatchEvent => ({ type: 'BOOKMARK', resourceVersion: String(registry.store.version) })
-  if (query.sendInitialEvents === true && query.allowBookmarks === true) {
-    stream.sendBookmark(() => ({ type: 'BOOKMARK', resourceVersion: String(version), initialEventsEnd: true }))
-  }
   if (query.allowBookmarks === true)
     cleanups.push(repeatedly(registry, definition, () => stream.sendBookmark(bookmark)))
   if (query.timeoutSeconds !== undefined && query.timeoutSeconds > 0) {

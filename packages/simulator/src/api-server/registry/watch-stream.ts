@@ -8,6 +8,8 @@ export interface WatchStreamOptions {
   readonly cursor: ChangeCursor
   /** The state to begin with, as ADDED events. */
   readonly initial: Iterator<KubeObject>
+  /** What follows that state, before anything that came later. */
+  readonly afterInitial?: WatchEvent
   /** The next event, or undefined when the cursor has none yet. */
   readonly take: () => WatchEvent | undefined
   readonly onClose: () => void
@@ -78,6 +80,7 @@ export class WatchStream implements AsyncIterableIterator<WatchEvent, undefined>
       const { done, value } = this.#options.initial.next()
       if (done !== true) return { done: false, value: { type: 'ADDED', object: value } }
       this.#isInitial = false
+      if (this.#options.afterInitial !== undefined) return { done: false, value: this.#options.afterInitial }
     }
     const event = this.#options.take() ?? this.#takeBookmark()
     if (event !== undefined) return { done: false, value: event }
