@@ -21,7 +21,7 @@ const help = `npm run test:lab [-- [options] [suite ...]]
 Runs the suites of test/lab against real etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl and Ceph daemons.
 The first run builds Kubernetes from its Go modules (7 to 10 minutes on two cores, 5 GB) and installs or unpacks Debian's Ceph;
 suites called rook-* also have Rook's own code built (2 to 3 minutes), longhorn-oracle, longhorn-brain and longhorn-engine that of
-Longhorn (about 5 minutes), the last of them its engine too (2 to 3 minutes, with a C compiler), and helm that of Helm (3 to 5 minutes),
+Longhorn (about 5 minutes), the last of them its engine too (2 to 3 minutes, with a C compiler), helm and install-page that of Helm (3 to 5 minutes),
 uninstall those of Rook and Helm, real-node a kubelet, containerd and Helm (1 to 6 minutes). Later runs find all of it. Programs in $KUBEBUILDER_ASSETS are used where that is set.
 
 Two suites run only where one of them is named, alone: real-node, which puts real nodes on this machine in namespaces of their own, and

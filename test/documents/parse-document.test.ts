@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { parseDocument } from './parse-document.ts'
+import { parseDocument, parseFiles } from './parse-document.ts'
 
 const fence = '```'
 
@@ -76,4 +76,9 @@ ${fence}
   it.each(Object.entries(wrong))('%s', (_name, { document, says }) => {
     expect(() => parseDocument(document)).toThrow(says)
   })
+})
+
+it('a block of YAML whose first line names a path is a file, and any other is not', () => {
+  const markdown = ['## Files', '```yaml', '# a/b.yaml', 'kind: X', '```', '```yaml', 'kind: Y', '```'].join('\n')
+  expect(parseFiles(markdown)).toEqual([{ section: 'Files', path: 'a/b.yaml', text: '# a/b.yaml\nkind: X' }])
 })

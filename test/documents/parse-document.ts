@@ -42,6 +42,20 @@ export function parseDocument(markdown: string): DocumentedBlock[] {
   return blocks
 }
 
+/** A file that a document says to write: a ```yaml block whose first line is a comment with its path. */
+export interface DocumentedFile {
+  readonly section: string
+  readonly path: string
+  readonly text: string
+}
+
+export function parseFiles(markdown: string): DocumentedFile[] {
+  return fencesOf(markdown).flatMap(({ section, language, lines }) => {
+    const path = /^# (\S+\.yaml)$/.exec(lines[0] ?? '')?.[1]
+    return language === 'yaml' && path !== undefined ? [{ section, path, text: lines.join('\n') }] : []
+  })
+}
+
 function fencesOf(markdown: string): Fence[] {
   const fences: Fence[] = []
   let section = ''

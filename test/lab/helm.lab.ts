@@ -6,22 +6,14 @@ import { operatorAccount } from '@cofferdam/product/deploy/operator-manifests.ts
 import { switchedCapabilities } from '@cofferdam/product/operator/controller-names.ts'
 import { dump, loadAll } from 'js-yaml'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { ControlPlane } from './control-plane/control-plane.ts'
-import { runHelm } from './control-plane/run-helm.ts'
+import { done, type HelmLab, openHelmLab } from './control-plane/open-helm-lab.ts'
 import { runKubectl } from './control-plane/run-kubectl.ts'
-import { startControlPlane } from './control-plane/start-control-plane.ts'
-import { findHelm } from './parts/find-helm.ts'
-import { findKubernetes } from './parts/find-kubernetes.ts'
-import type { HelmParts } from './parts/parts.ts'
 import { startDaemon } from './processes/daemon.ts'
 import { freePorts } from './processes/free-port.ts'
-import { type Journal, openJournal } from './processes/journal.ts'
-import { type LabFolder, openLabFolder } from './processes/lab-folder.ts'
-import { type ProgramEnd, startProgram } from './processes/run-program.ts'
+import { startProgram } from './processes/run-program.ts'
 
 const chart = 'deploy/helm/cofferdam'
 const release = ['cofferdam', chart, '--namespace', operatorAccount.namespace] as const
-const say = (line: string) => console.error(line)
 
 interface Manifest {
   readonly kind: string
@@ -29,39 +21,22 @@ interface Manifest {
   readonly spec?: object
 }
 
-let parts: HelmParts
-let kubernetes: string
-let folder: LabFolder
-let journal: Journal
-let plane: ControlPlane
+let lab: HelmLab
 beforeAll(async () => {
-  parts = await findHelm(say)
-  const programs = await findKubernetes(say)
-  kubernetes = programs.version
-  folder = await openLabFolder('helm')
-  journal = openJournal(join(folder.logs, 'journal.log'))
-  plane = await startControlPlane({ parts: programs, folder, journal })
+  lab = await openHelmLab('helm')
 })
-afterAll(async () => {
-  await plane?.close()
-  await folder?.remove()
-})
+afterAll(() => lab?.close())
 
-const helm = (...args: readonly string[]) => runHelm({ program: parts.helm, folder, plane }, args)
-
-async function done(running: Promise<ProgramEnd>): Promise<string> {
-  const { code, stdout, stderr } = await running
-  if (code !== 0) throw new Error(`exit code ${code}: ${stderr || stdout}`)
-  return stdout.trim()
-}
+const helm = (...args: readonly string[]) => lab.helm(...args)
+const kubectl = (...args: readonly string[]) => lab.kubectl(...args)
+const mayCreateBudgets = (namespace: string) => lab.mayCreateBudgets(namespace)
 
 const set = (...values: readonly string[]) => values.flatMap((value) => ['--set', value])
 const rendered = async (...values: readonly string[]) => {
-  const text = await done(helm('template', ...release, '--kube-version', kubernetes, ...set(...values)))
+  const text = await done(helm('template', ...release, '--kube-version', lab.kubernetes, ...set(...values)))
   // A template whose condition does not hold leaves an empty document.
   return (loadAll(text) as (Manifest | null)[]).filter((manifest) => manifest !== null)
 }
-const kubectl = (...args: readonly string[]) => done(runKubectl(plane, args))
 
 /** By kind, namespace and name. What makes helm keep an object is for helm alone. */
 function byName(manifests: readonly Manifest[]): Record<string, Manifest> {
@@ -158,23 +133,25 @@ describe('the chart and the plain manifests are one installation', () => {
 
   it('refuses what would leave storage without what it needs, with the value named', async () => {
     const refused = async (...values: readonly string[]) =>
-      (await helm('template', ...release, '--kube-version', kubernetes, ...set(...values))).stderr
+      (await helm('template', ...release, '--kube-version', lab.kubernetes, ...set(...values))).stderr
     expect(await refused('ceph.cluster={rook-ceph/rook-ceph}')).toMatch(/additional propert/i)
     expect(await refused('ceph.clusters={rook-ceph}')).toMatch(/ceph[./]clusters/)
     expect(await refused('ceph.ownOsds={a/b}')).toContain('a/b is not among ceph.clusters')
     expect(await refused('ceph.conf.secret=ceph-access')).toContain('ceph.conf.secret is for one of ceph.clusters')
     expect(await refused('ceph.clusters={a/b,c/d}', 'ceph.conf.secret=s')).toContain('there is another number of them')
     expect(await refused('guard.networkPolicy.enabled=true')).toContain('guard.networkPolicy.controlPlane')
-    const elsewhere = await helm('template', 'cofferdam', chart, '--kube-version', kubernetes, '--namespace', 'default')
+    const elsewhere = await helm(
+      'template',
+      'cofferdam',
+      chart,
+      '--kube-version',
+      lab.kubernetes,
+      '--namespace',
+      'default',
+    )
     expect(elsewhere.stderr).toContain('--namespace cofferdam-system')
   })
 })
-
-const account = `system:serviceaccount:${operatorAccount.namespace}:${operatorAccount.name}`
-const mayCreateBudgets = async (namespace: string) =>
-  (
-    await runKubectl(plane, ['auth', 'can-i', 'create', 'poddisruptionbudgets', '-n', namespace, `--as=${account}`])
-  ).stdout.trim()
 
 interface OperatorDeployment {
   readonly spec: {
@@ -191,11 +168,11 @@ interface OperatorDeployment {
 async function startOperatorOf({ spec }: OperatorDeployment) {
   const [health = 0, guard = 0] = await freePorts(2)
   const given = spec.template.spec.containers[0]?.args ?? []
-  const kubeconfig = await plane.kubeconfigOf(operatorAccount)
+  const kubeconfig = await lab.plane.kubeconfigOf(operatorAccount)
   const moved = ['--kubeconfig', kubeconfig, '--health-port', String(health), '--guard-port', String(guard)]
-  const logFile = join(folder.logs, `operator-${health}.log`)
+  const logFile = join(lab.folder.logs, `operator-${health}.log`)
   const command = [process.execPath, 'bin/cofferdam.js', ...given, ...moved] as const
-  const daemon = startDaemon({ name: 'operator', command, logFile, journal })
+  const daemon = startDaemon({ name: 'operator', command, logFile, journal: lab.journal })
   const isReady = () =>
     fetch(`http://127.0.0.1:${health}/readyz`).then(
       ({ ok }) => ok,
@@ -208,7 +185,7 @@ const fieldOfNext = 'pausedUntil'
 
 /** The chart of a version to come, whose requests have one field more. */
 function nextChart(): string {
-  const next = join(folder.path, 'next-chart')
+  const next = join(lab.folder.path, 'next-chart')
   cpSync(chart, next, { recursive: true })
   const file = join(next, 'templates/crds.yaml')
   const text = readFileSync(file, 'utf8')
@@ -222,7 +199,7 @@ function nextChart(): string {
 describe('on a real API server', () => {
   beforeAll(async () => {
     for (const name of ['longhorn-system', 'medik8s-leases', 'rook-ceph', 'shop'])
-      await plane.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
+      await lab.plane.api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name } })
   })
 
   it('it is installed, and the operator has no right over storage that was not named', async () => {
@@ -258,7 +235,7 @@ describe('on a real API server', () => {
       { apiVersion, kind: 'NodeDisruption', metadata, spec: { nodeName: 'node-a' } },
       { apiVersion, kind: 'DisruptionLedger', metadata },
     ]) {
-      const file = join(folder.path, `${object.kind}.json`)
+      const file = join(lab.folder.path, `${object.kind}.json`)
       writeFileSync(file, JSON.stringify(object))
       await kubectl('create', '-f', file)
     }
@@ -345,7 +322,9 @@ describe('on a real API server', () => {
     for (const role of ['view', 'edit', 'cofferdam-edit'])
       await kubectl('create', 'clusterrolebinding', `lab-${role}`, `--clusterrole=${role}`, `--user=${role}`)
     const may = async (verb: string, user: string) =>
-      (await runKubectl(plane, ['auth', 'can-i', verb, 'nodedisruptions.cofferdam.io', `--as=${user}`])).stdout.trim()
+      (
+        await runKubectl(lab.plane, ['auth', 'can-i', verb, 'nodedisruptions.cofferdam.io', `--as=${user}`])
+      ).stdout.trim()
     // Roles are aggregated a moment after they were written.
     await expect.poll(() => may('list', 'view'), { timeout: 30_000 }).toBe('yes')
     expect(await may('create', 'edit')).toBe('no')
@@ -366,8 +345,8 @@ it('promtool understands the alert rules, of the chart and of the plain manifest
     ({ kind }) => kind === 'PrometheusRule',
   )
   expect(rules).toEqual(same)
-  const file = join(folder.path, 'rules.yaml')
+  const file = join(lab.folder.path, 'rules.yaml')
   writeFileSync(file, dump(rules?.spec))
-  const said = await done(startProgram([parts.promtool, 'check', 'rules', file]).ended)
+  const said = await done(startProgram([lab.parts.promtool, 'check', 'rules', file]).ended)
   expect(said).toMatch(/SUCCESS: \d+ rules found/)
 })

@@ -25,5 +25,8 @@ export async function findHelm(say: Say): Promise<HelmParts> {
 }
 
 export function needsHelm(chosen: readonly string[]): boolean {
-  return namedSuite(chosen) === 'real-node' || isOneChosen(chosen, ['helm.lab.ts', 'uninstall.lab.ts'])
+  return (
+    namedSuite(chosen) === 'real-node' ||
+    isOneChosen(chosen, ['helm.lab.ts', 'install-page.lab.ts', 'uninstall.lab.ts'])
+  )
 }
