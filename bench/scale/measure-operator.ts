@@ -6,7 +6,7 @@ import { fetchOwnNode } from '../../image/parts/node-release.ts'
 import { type Row, told } from '../report/rows.ts'
 import { placesOf } from './fill-cluster.ts'
 import { heapProbeFlags } from './heap-probe.ts'
-import { measureDay } from './measure-day.ts'
+import { measureChanges } from './measure-changes.ts'
 import { cpuSecondsOf, forgetMost, memoryOf, sizeText } from './processes.ts'
 import type { Question, Traffic } from './serve-cluster.ts'
 import { type ServedCluster, writeKubeconfig } from './served-cluster.ts'
@@ -14,8 +14,8 @@ import { type ServedCluster, writeKubeconfig } from './served-cluster.ts'
 const idleSeconds = 60
 const quietSeconds = 15
 const drainedNodes = 5
-/** What is larger after a second day than after the first is a leak; after a first day compiled code is larger, too. */
-const days = Number(process.env['COFFERDAM_DAYS'] ?? 1)
+/** Of changes. What is larger after a second day than after the first is a leak; after a first day compiled code is larger, too. */
+const hours = Number(process.env['COFFERDAM_HOURS'] ?? 24)
 const verdictGoalSeconds = 30
 /** As the stricter reading of 512 MB. */
 const memoryGoal = 512e6
@@ -34,7 +34,7 @@ export async function measureOperator(cluster: ServedCluster): Promise<Row[]> {
   const subjects = { ...cluster, operator }
   try {
     const rows: Row[] = []
-    // The day takes long, and a run that is ended in the middle of it has measured something too.
+    // The changes take long, and a run that is ended in the middle of it has measured something too.
     const add = (...more: Row[]) => {
       for (const { measured, result } of more) console.log(`${measured}: ${result}`)
       rows.push(...more)
@@ -44,8 +44,7 @@ export async function measureOperator(cluster: ServedCluster): Promise<Row[]> {
     add(...memoryRows(operator, 'the start'))
     add(await measureIdle(subjects))
     add(await measureDrains(subjects), ...memoryRows(operator, `${drainedNodes} drains`))
-    for (let day = 1; day <= days; day += 1)
-      add(...(await measureDay(subjects, day)), ...memoryRows(operator, `day ${day} of changes`))
+    if (hours > 0) add(...(await measureChanges(subjects, hours)), ...memoryRows(operator, `${hours} hours of changes`))
     return rows
   } finally {
     operator.kill()
