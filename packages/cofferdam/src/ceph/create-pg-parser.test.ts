@@ -89,6 +89,30 @@ describe('a large dump', () => {
     expect(await parse(chunks)).toEqual(parsePgText(large))
   })
 
+  it('as a table needs no thread, and others get their turn while it is read', async () => {
+    const folder = await scratchFolder({ 'dies.mjs': 'throw new Error("started for a table")' })
+    const { parse } = parserWith(pathToFileURL(`${folder}/dies.mjs`))
+    const rows = Array.from({ length: 20_000 }, (_, pg) => `1.${pg.toString(16)} active+clean 40:1 [1,2] [1,2]`)
+    const text = ['PG_STAT STATE REPORTED UP ACTING', ...rows, ''].join('\n')
+    const bytes = new TextEncoder().encode(text)
+    const chunks = Array.from({ length: Math.ceil(bytes.length / 65_536) }, (_, at) =>
+      bytes.slice(at * 65_536, (at + 1) * 65_536),
+    )
+    let turns = 0
+    const count = () => {
+      turns += 1
+      immediate = setImmediate(count)
+    }
+    let immediate = setImmediate(count)
+    const table = await parse(chunks)
+    clearImmediate(immediate)
+    expect(table).toEqual(parsePgText(text))
+    expect(turns).toBeGreaterThanOrEqual(chunks.length - 1)
+    const cut = text.slice(0, -8)
+    expect(await parse([new TextEncoder().encode(cut)])).toEqual(parsePgText(cut))
+    expect(parsePgText(cut).known).toBe(false)
+  })
+
   it('that was cut off is unknown, from the thread as in place', async () => {
     const { parse } = parserWith(await bundledWorker())
     const cut = large.slice(0, -1)

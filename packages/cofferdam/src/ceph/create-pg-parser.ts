@@ -3,7 +3,7 @@ import { Worker } from 'node:worker_threads'
 import { type Observed, unknown } from '../shared/observed.ts'
 import { largeAnswer, sizeOf } from './answer-size.ts'
 import { type OsdDumpParser, parseOsdDumpHere, rememberOsdDumps } from './osd-dump-parser.ts'
-import { type PgParser, parsePgHere } from './pg-parser.ts'
+import { type PgParser, parsePgHere, parsePgTable } from './pg-parser.ts'
 
 /** What is copied to the thread at a time: a large text at once would itself hold the loop up. */
 const partLength = 4 * 1024 * 1024
@@ -17,7 +17,7 @@ export interface CephParsers {
 }
 
 /**
- * Parses large answers in a thread of their own, so that the loop stays free for leases and webhooks.
+ * Parses large answers in a thread of their own, and large tables with pauses, so that the loop stays free for leases and webhooks.
  *
  * Guarantees: a result for every answer, whatever becomes of the thread; one thread at a time, since what an answer takes while it is
  * parsed is many times its size; `close` ends the thread that still runs.
@@ -69,7 +69,11 @@ export function createPgParser(
   const isInPlace = (printed: string | readonly Uint8Array[]) =>
     !hasWorker || (typeof printed === 'string' ? printed.length : sizeOf(printed)) < largeAnswer
   return {
-    parse: async (printed) => (isInPlace(printed) ? parsePgHere(printed) : parseInTurn('pgs', printed)),
+    async parse(printed) {
+      if (isInPlace(printed)) return parsePgHere(printed)
+      const table = typeof printed === 'string' ? undefined : await parsePgTable(printed, nextTurn)
+      return table ?? parseInTurn('pgs', printed)
+    },
     parseOsdDump: async (printed) => (isInPlace(printed) ? parseOsdDumpHere(printed) : parseLargeDump(printed)),
     async close() {
       isClosed = true

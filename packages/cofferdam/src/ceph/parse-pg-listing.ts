@@ -19,26 +19,59 @@ export function parsePgListing(text: string): Observed<PgTable> {
 /** The same from blocks of whole lines; `maxRows` is at least how many lines they hold. */
 export function parsePgListingBlocks(blocks: Iterable<string>, maxRows: number): Observed<PgTable> {
   return observeShape('pg dump', () => {
-    const columns = createPgColumns(maxRows)
-    let layout: Layout | undefined
-    let row = 0
-    for (const block of blocks) {
+    const reader = createReader(maxRows)
+    for (const block of blocks) if (reader.add(block)) break
+    return reader.finish()
+  })
+}
+
+/** The same with a pause after each block, so that others get their turn. */
+export async function parsePgListingInTurns(
+  blocks: Iterable<string>,
+  maxRows: number,
+  pause: () => Promise<void>,
+): Promise<Observed<PgTable>> {
+  const reader = createReader(maxRows)
+  for (const block of blocks) {
+    const isOver = observeShape('pg dump', () => reader.add(block))
+    if (!isOver.known) return isOver
+    if (isOver.value) break
+    await pause()
+  }
+  return observeShape('pg dump', () => reader.finish())
+}
+
+interface Reader {
+  /** Returns whether the table is over. */
+  add(block: string): boolean
+  finish(): PgTable
+}
+
+function createReader(maxRows: number): Reader {
+  const columns = createPgColumns(maxRows)
+  let layout: Layout | undefined
+  let row = 0
+  return {
+    add(block) {
       for (let start = 0; start < block.length; ) {
         const end = endOfLine(block, start)
         if (layout === undefined) layout = readHeading(block.slice(start, end))
         else {
           const cells = cellsOf(block, start, end, layout.last + 1)
           // The table ends with an empty line; notes for people follow.
-          if (cells.length === 0) return columns.finish()
+          if (cells.length === 0) return true
           row += 1
           addRow(columns, cells, layout, `row ${row}`)
         }
         start = end + 1
       }
-    }
-    if (layout === undefined) layoutOf([])
-    return columns.finish()
-  })
+      return false
+    },
+    finish() {
+      if (layout === undefined) layoutOf([])
+      return columns.finish()
+    },
+  }
 }
 
 /** Where the columns are that are read. */
