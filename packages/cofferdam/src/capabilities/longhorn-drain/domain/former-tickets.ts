@@ -6,9 +6,10 @@ import type { VolumeView } from './snapshot.ts'
  * itself, and would not take these away.
  */
 export function formerTicketsOf(volumes: readonly VolumeView[]): readonly FormerTicket[] {
-  return volumes.flatMap(({ name, tickets = [] }) =>
-    tickets.filter((ticket) => isFormerTicket(ticket, name)).map(({ id }) => ({ volume: name, id })),
-  )
+  const former: FormerTicket[] = []
+  for (const { name, tickets = [] } of volumes)
+    for (const ticket of tickets) if (isFormerTicket(ticket, name)) former.push({ volume: name, id: ticket.id })
+  return former
 }
 
 export interface FormerTicket {

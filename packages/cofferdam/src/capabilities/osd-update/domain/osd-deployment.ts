@@ -115,9 +115,18 @@ function withNote(metadata: Deployment['metadata'], applied: string | undefined)
   return { ...metadata, annotations: applied === undefined ? others : { ...others, [appliedAnnotation]: applied } }
 }
 
+/** Thousands of Deployments stay as they are from one snapshot to the next, and so does their cluster. */
 export function needsUpdate(existing: Deployment, cluster: CephCluster): boolean {
-  return adaptOsdDeployment(existing, cluster) !== existing
+  const known = updatesOf.get(cluster) ?? new WeakMap<Deployment, boolean>()
+  updatesOf.set(cluster, known)
+  const before = known.get(existing)
+  if (before !== undefined) return before
+  const isNeeded = adaptOsdDeployment(existing, cluster) !== existing
+  known.set(existing, isNeeded)
+  return isNeeded
 }
+
+const updatesOf = new WeakMap<CephCluster, WeakMap<Deployment, boolean>>()
 
 /** The image that the OSD runs, or undefined where the Deployment has no such container. */
 export function osdImage({ spec }: Deployment): string | undefined {
