@@ -86,6 +86,7 @@ function withLeaving(all: LonghornIndex, leaving: LonghornNodeView, budgets = al
     namespace: all.namespace,
     settings: all.settings,
     budgets,
+    holds: all.holds,
     longhornBudgets: all.longhornBudgets,
     otherBudgets: all.otherBudgets,
     unreadable: all.unreadable,

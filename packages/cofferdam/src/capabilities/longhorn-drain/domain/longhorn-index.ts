@@ -16,6 +16,8 @@ export interface LonghornIndex {
   readonly settings: LonghornDrainSettings
   /** Instance managers that a budget covers, Longhorn's or ours. */
   readonly budgets: ReadonlySet<string>
+  /** Of these, those with one of ours. */
+  readonly holds: ReadonlySet<string>
   readonly longhornBudgets: ReadonlySet<string>
   readonly otherBudgets: ReadonlySet<string>
   readonly unreadable: readonly UnreadableObject[]
@@ -100,6 +102,10 @@ export class IndexedSnapshot implements LonghornIndex {
     return this.#seen.budgets
   }
 
+  get holds(): ReadonlySet<string> {
+    return this.#seen.holds
+  }
+
   get longhornBudgets(): ReadonlySet<string> {
     return this.#seen.longhornBudgets
   }
@@ -176,6 +182,7 @@ export class IndexedSnapshot implements LonghornIndex {
     for (const manager of both(managers)) touchManager(manager)
     const changedBudgets = [
       ...changedNames(before.budgets, after.budgets),
+      ...changedNames(before.holds, after.holds),
       ...changedNames(before.longhornBudgets, after.longhornBudgets),
       ...changedNames(before.otherBudgets ?? none, after.otherBudgets ?? none),
     ]

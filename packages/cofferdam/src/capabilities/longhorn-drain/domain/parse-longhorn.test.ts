@@ -167,12 +167,14 @@ describe('nodes', () => {
     expect(parsed({})?.kubernetes).toBe('absent')
   })
 
-  it('whose kubelet is silent for a moment are not silent yet', () => {
-    const silentSince = (lastTransitionTime: string) =>
-      parsed({ kubeNodes: [kubeNode('n1', {}, [{ type: 'Ready', status: 'Unknown', lastTransitionTime }])] })
-        ?.kubernetes
-    expect(silentSince('2026-01-01T00:59:50Z')).toBe('ready')
-    expect(silentSince('2026-01-01T00:59:40Z')).toBe('silent')
+  it('whose kubelet is silent for a moment are not silent yet, and are known to waver', () => {
+    const silentSince = (lastTransitionTime: string) => {
+      const condition = { type: 'Ready', status: 'Unknown', lastTransitionTime } as const
+      const view = parsed({ kubeNodes: [kubeNode('n1', {}, [condition])] })
+      return [view?.kubernetes, view?.isBlipping]
+    }
+    expect(silentSince('2026-01-01T00:59:50Z')).toEqual(['ready', true])
+    expect(silentSince('2026-01-01T00:59:40Z')).toEqual(['silent', undefined])
   })
 
   it('that Longhorn itself holds for down are silent', () => {

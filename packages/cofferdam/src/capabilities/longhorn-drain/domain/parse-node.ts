@@ -11,7 +11,7 @@ import { unreadable } from './parse-replica.ts'
 import { Reading } from './reading.ts'
 import type { DiskRoom, DiskView, LonghornNodeView } from './snapshot.ts'
 
-/** A kubelet that is silent for less is a blip, to which nothing reacts. */
+/** A kubelet that is silent for less is a blip: nothing is held for its sake, but what is held stays. */
 const blipMs = 15_000
 
 export interface NodeSurroundings {
@@ -52,9 +52,11 @@ export function parseLonghornNode(
   const tags = tagsOf(spec['tags'])
   const managerPod = managerPodOf(node, around.hasManager)
   const cordonedSinceMs = cordonedSinceOf(node, around.kubeNode)
+  const kubernetes = kubernetesOf(node, around)
   const view: LonghornNodeView = {
     name,
-    kubernetes: kubernetesOf(node, around),
+    kubernetes,
+    ...(kubernetes === 'ready' && isBlipping(around.kubeNode) ? { isBlipping: true } : {}),
     isCordoned: closing !== undefined,
     ...(closing === undefined ? {} : { closing }),
     ...(ownCordon === undefined ? {} : { ownCordon }),

@@ -14,6 +14,7 @@ export type Weakness =
   | 'node-gone'
   | 'node-closed'
   | 'node-silent'
+  | 'node-blipping'
   | 'manager-away'
   | 'budget-missing'
   | 'budget-released'
@@ -28,6 +29,7 @@ const sayings: Readonly<Record<Weakness, string>> = {
   'node-gone': 'is on a node that is gone',
   'node-closed': 'is on a cordoned node',
   'node-silent': 'is on a node that does not answer',
+  'node-blipping': 'is on a node that is NotReady',
   'manager-away': 'has no running instance manager',
   'budget-missing': 'is not held by a budget',
   'budget-released': 'is not held by a budget any more',
@@ -92,7 +94,7 @@ export function weaknessOf(so: SettledSoFar, copy: ReplicaView): Weakness | unde
   const own = ownWeakness(index, copy)
   if (own !== undefined) return own
   if (so.surplus.has(copy.name)) return 'surplus'
-  if (index.nodes.get(copy.node)?.kubernetes === 'silent') return 'node-silent'
+  if (isOnSilentNode(so, copy)) return 'node-silent'
   const manager = copy.instanceManager as string
   if (!index.budgets.has(manager)) return 'budget-missing'
   return isReleased(so, copy) ? 'budget-released' : undefined
@@ -134,11 +136,26 @@ export function hasProtectedCopyElsewhere(so: SettledSoFar, replica: ReplicaView
   return hasCopyElsewhere(so, replica, (copy) => weaknessOf(so, copy) === undefined)
 }
 
-/** Whether another copy is protected, and keeps its node when this one has gone for its sake. */
+/**
+ * Whether another copy is protected, and keeps its node when this one has gone for its sake.
+ *
+ * A kubelet that is NotReady for a moment is no reason to hold a node, but where a budget of ours holds one it is a reason to keep it:
+ * else the node could be emptied in the very seconds in which the other copy may be gone for good.
+ */
 export function hasCopyToRelyOn(so: SettledSoFar, replica: ReplicaView): boolean {
-  return hasCopyElsewhere(so, replica, (copy) => weaknessToRelyOn(so, copy) === undefined)
+  return hasCopyElsewhere(so, replica, (copy) => weaknessFor(so, replica, copy) === undefined)
 }
 
+/** The same once this decision is carried out: enough not to make a budget where there is none. */
+export function hasCopyToHoldSoon(so: SettledSoFar, replica: ReplicaView): boolean {
+  return hasCopyElsewhere(
+    so,
+    replica,
+    (copy) => isProtectedSoon(so, copy) && !isFreeToGo(so, copy) && !isOnSilentNode(so, copy),
+  )
+}
+
+/** By Longhorn's rule, which asks no node whether it answers. */
 export function hasCopyToRelyOnSoon(so: SettledSoFar, replica: ReplicaView): boolean {
   return hasCopyElsewhere(so, replica, (copy) => isProtectedSoon(so, copy) && !isFreeToGo(so, copy))
 }
@@ -156,6 +173,18 @@ function weaknessToRelyOn(so: SettledSoFar, copy: ReplicaView): Weakness | undef
   const weakness = weaknessOf(so, copy)
   const isForBudget = weakness === 'budget-missing' || weakness === 'budget-released'
   return (weakness === undefined || isForBudget) && isFreeToGo(so, copy) ? 'free-to-go' : weakness
+}
+
+/** The same for a replica whose node may be held already. */
+function weaknessFor(so: SettledSoFar, replica: ReplicaView, copy: ReplicaView): Weakness | undefined {
+  const weakness = weaknessToRelyOn(so, copy)
+  if (weakness !== undefined || so.index.nodes.get(copy.node)?.isBlipping !== true) return weakness
+  const isHeld = so.index.instanceManagersOn(replica.node).some(({ name }) => so.index.holds.has(name))
+  return isHeld ? 'node-blipping' : undefined
+}
+
+function isOnSilentNode({ index }: SettledSoFar, { node }: ReplicaView): boolean {
+  return index.nodes.get(node)?.kubernetes === 'silent'
 }
 
 /**
@@ -177,7 +206,7 @@ export function explainOtherCopies(so: SettledSoFar, replica: ReplicaView): stri
   const others = so.index.copiesOf(replica.volume).filter(({ node }) => node !== replica.node)
   if (others.length === 0) return 'there is no copy on another node'
   const named = others.slice(0, 3).map((copy) => {
-    const weakness = weaknessToRelyOn(so, copy)
+    const weakness = weaknessFor(so, replica, copy)
     const what = weakness === undefined ? 'is protected' : sayingOf(weakness, so.index.nodes.get(copy.node))
     return `${copy.name}${copy.node === '' ? '' : ` on ${copy.node}`} ${what}`
   })

@@ -1,4 +1,4 @@
-import { hasCopyToRelyOn, hasCopyToRelyOnSoon, isUnused, type SettledSoFar } from './protection.ts'
+import { hasCopyToHoldSoon, hasCopyToRelyOn, isUnused, type SettledSoFar } from './protection.ts'
 import { mayGoAsLast, replicaRule } from './replica-rule.ts'
 import type { ReplicaView } from './snapshot.ts'
 
@@ -28,5 +28,5 @@ export function needsBudget(so: SettledSoFar, replica: ReplicaView): boolean {
   const hold = replicaHold(so, replica)
   if (hold === undefined || hold === 'must-leave') return hold !== undefined
   if (hold === 'unknown' && (isUnused(replica) || hasCopyToRelyOn(so, replica))) return false
-  return !hasCopyToRelyOnSoon(so, replica)
+  return !hasCopyToHoldSoon(so, replica)
 }

@@ -75,6 +75,8 @@ export interface LonghornNodeView {
   readonly name: string
   /** `absent`: the Kubernetes node is gone. `silent`: its kubelet does not answer. */
   readonly kubernetes: 'ready' | 'silent' | 'absent'
+  /** Its kubelet is NotReady, though not for long enough to count: what holds for its sake stays, and nothing new does. */
+  readonly isBlipping?: boolean
   /** By a cordon, or by the taint of a tool that drains. */
   readonly isCordoned: boolean
   /** What closes it, where that is known. */

@@ -9,6 +9,7 @@ const seldom = fc.constantFrom(false, false, false, true)
 
 const node: fc.Arbitrary<NodeSetting> = fc.record({
   kubernetes: fc.constantFrom('ready', 'ready', 'ready', 'silent', 'absent'),
+  isBlipping: seldom,
   isCordoned: fc.boolean(),
   isDraining: fc.boolean(),
   intent: fc.constantFrom(undefined, 'Reboot', 'Remove', 'Replace'),
