@@ -94,10 +94,7 @@ export class CachedCollection<T extends KubeObject, V> {
     }
   }
 
-  /**
-   * Lists ask for the latest state, so what they bring is the truth even when its version is smaller: that happens when a
-   * cluster is restored from a backup.
-   */
+  /** A version may also be smaller than before: that happens when a cluster is restored from a backup. */
   #replace(next: CacheContents<V>, resourceVersion: string): void {
     const before = this.#contents
     this.#contents = next

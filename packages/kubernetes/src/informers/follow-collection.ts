@@ -3,6 +3,7 @@ import type { KubeObject } from '../api/kube-object.ts'
 import type { ResourceType } from '../api/resource-type.ts'
 import type { KubeApi, WatchEvent } from '../client/kube-api.ts'
 import { linkSignals } from '../client/link-signals.ts'
+import { compareResourceVersions } from '../client/resource-version.ts'
 import { CofferdamError } from '../errors.ts'
 import { type BackoffPolicy, backoffDelayMs } from '../runtime/backoff.ts'
 import { type Clock, sleep } from '../runtime/clock.ts'
@@ -47,6 +48,12 @@ const pageLimitMs = 180_000
 /** Old servers take a request for initial events, never say that they ended, and fall silent. */
 const initialSilenceMs = 10_000
 
+/**
+ * A list that is older than what is known is believed after so long. Until then a server that has fallen behind is the likelier cause,
+ * and what it has not heard of yet would be taken for removed; after that the cluster was restored from a backup.
+ */
+const restoredAfterMs = 180_000
+
 /** The server does not stream its present state: pages are used from then on. */
 class StreamingUnsupported extends Error {}
 
@@ -62,6 +69,8 @@ class CollectionFollower<T extends KubeObject> {
   #listsByStream: boolean
   #needsList = true
   #failures = 0
+  /** Since when lists have been older than what is known. */
+  #behindSinceMs: number | undefined
 
   constructor(options: FollowOptions<T>) {
     this.#options = options
@@ -184,9 +193,26 @@ class CollectionFollower<T extends KubeObject> {
   }
 
   #commit(staged: StagedList<T>, resourceVersion = ''): void {
+    this.#refuseBehind(resourceVersion)
     this.#needsList = false
     staged.commit(resourceVersion)
     this.#options.onHeard()
+  }
+
+  #refuseBehind(resourceVersion: string): void {
+    const { clock, collection, type } = this.#options
+    const order = compareResourceVersions(resourceVersion, collection.resourceVersion ?? '')
+    if (order === undefined || order >= 0) {
+      this.#behindSinceMs = undefined
+      return
+    }
+    this.#behindSinceMs ??= clock.now()
+    if (clock.now() - this.#behindSinceMs >= restoredAfterMs) {
+      this.#behindSinceMs = undefined
+      return
+    }
+    const message = `the list of ${type.plural} is older than what is known of them: the API server has fallen behind, or was restored from a backup`
+    throw new CofferdamError('API_UNREACHABLE', message, { facts: { resource: type.plural } })
   }
 
   /** After a stream that the server ended as it should. */
