@@ -1,3 +1,4 @@
+import { sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { CephCommand } from '@cofferdam/product/ceph/ceph-commands.ts'
 import { between, oneOf } from '../story.ts'
 import { type DeedPorts, type FaultKind, withCeph } from './deed-kind.ts'
@@ -5,6 +6,8 @@ import { type DeedPorts, type FaultKind, withCeph } from './deed-kind.ts'
 const pooled = 'replicapool'
 /** Until the operator has read what is other than before, and what was let go before is back. */
 const knownMs = 150_000
+const againMs = 20_000
+const mostTries = 50
 
 const run = ({ stage }: DeedPorts, command: CephCommand) => stage.ceph?.commands.run(command)
 
@@ -19,9 +22,21 @@ function setPool(ports: DeedPorts, variable: string, val: string) {
   return run(ports, { prefix: 'osd pool set', pool: pooled, var: variable, val })
 }
 
-function mendLater(ports: DeedPorts, mend: () => unknown): void {
-  ports.atHome(mend)
-  ports.stage.clock.after(between(ports.random, 60, 300) * 1_000, () => void mend())
+/** Ceph may not answer at that moment, or may have lost its answer: who sets something back asks until it has. */
+function mendLater(ports: DeedPorts, mend: () => Promise<unknown> | undefined): void {
+  const { clock } = ports.stage
+  const insist = async () => {
+    for (let tried = 0; tried < mostTries; tried += 1) {
+      try {
+        await mend()
+        return
+      } catch {
+        await sleep(clock, againMs)
+      }
+    }
+  }
+  ports.atHome(() => void insist())
+  clock.after(between(ports.random, 60, 300) * 1_000, () => void insist())
 }
 
 /** What administrators of Ceph change while others drain. */
@@ -38,9 +53,9 @@ export const crushFaults: Readonly<Record<string, FaultKind>> = {
       const ofClass = random.next() < 0.3 ? { class: 'ssd' } : {}
       const name = `rule-${number}`
       tell(`${pooled} is to be spread over each ${type}`)
+      mendLater(ports, () => setPool(ports, 'crush_rule', pooled))
       await run(ports, { prefix: 'osd crush rule create-replicated', name, root: 'default', type, ...ofClass })
       await setPool(ports, 'crush_rule', name)
-      mendLater(ports, () => setPool(ports, 'crush_rule', pooled))
     },
   },
   'a pool gets another number of copies': {
@@ -52,11 +67,11 @@ export const crushFaults: Readonly<Record<string, FaultKind>> = {
       if (before === undefined) return
       const size = oneOf(random, [before.size - 1, before.size + 1])
       tell(`${pooled} is to have ${size} copies`)
-      await setPool(ports, 'size', String(size))
       mendLater(ports, async () => {
         await setPool(ports, 'size', String(before.size))
         await setPool(ports, 'min_size', String(before.minSize))
       })
+      await setPool(ports, 'size', String(size))
     },
   },
   'an OSD is moved to another host of the CRUSH map': {
@@ -73,8 +88,8 @@ export const crushFaults: Readonly<Record<string, FaultKind>> = {
         return run(ports, { prefix: 'osd crush move', name: `osd.${moved.id}`, args: [`host=${to}`] })
       }
       tell(`osd.${moved.id} of ${moved.node} is moved to ${host} in the CRUSH map`)
-      await move(host)
       mendLater(ports, () => move(moved.node))
+      await move(host)
     },
   },
 }

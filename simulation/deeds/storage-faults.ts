@@ -56,7 +56,8 @@ export const storageFaults: Readonly<Record<string, FaultKind>> = {
       meddleWithApps(ports, 20 * 60_000)
       kubelet.setReady(name, false, 'the container runtime does not answer')
       const mend = () => {
-        if (kubelet.isOn(name)) kubelet.setReady(name, true)
+        // Also while it reboots. A health check may have had it replaced meanwhile.
+        if (stage.views.of(nodes).get(name) !== undefined) kubelet.setReady(name, true)
       }
       atHome(mend)
       stage.clock.after(between(random, 30, 400) * 1_000, mend)
