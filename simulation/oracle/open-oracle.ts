@@ -34,7 +34,7 @@ export function openOracle(stage: Stage, { blame, excuses, writer }: WholeOracle
   const budgets = watchStorageBudgets(stage, blame, excuses)
   const fences = watchFences(stage, blame, excuses)
   const quorum = watchQuorum(stage, blame, excuses)
-  const writes = watchWrites({ stage: () => stage, data: () => data, fences, quorum, writer }, blame)
+  const writes = watchWrites({ stage: () => stage, data: () => data, fences, quorum, writer, excuses }, blame)
   return {
     writes,
     onWrite: (write) => writes.judge(write),

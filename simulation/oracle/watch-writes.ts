@@ -2,12 +2,14 @@ import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
-import { deployments, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { deployments, namespaces, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import { lockedLabel } from '@cofferdam/product/eviction-guard/domain/namespace-labels.ts'
 import { appLockAnnotation } from '@cofferdam/product/shared/app-lock-annotation.ts'
 import type { Stage } from '../stage/open-stage.ts'
 import type { Write } from '../stage/witness.ts'
 import type { Blame } from './blame.ts'
+import type { Excuses } from './excuses.ts'
 import type { DataOracle } from './watch-data.ts'
 import type { watchFences } from './watch-fences.ts'
 import type { watchQuorum } from './watch-quorum.ts'
@@ -28,6 +30,7 @@ export interface WriteOraclePorts {
   readonly quorum: ReturnType<typeof watchQuorum>
   /** Who writes at this moment. */
   readonly writer: () => string
+  readonly excuses: Pick<Excuses, 'isAttendedFor'>
 }
 
 const neverDeleted = [
@@ -39,14 +42,15 @@ const neverDeleted = [
   'nodes',
   'namespaces',
 ]
-/** Until the guard has heard of a lock it lets evictions through. */
+/** Until the guard has heard of a lock it lets evictions through. The mark on the namespace says that it has. */
 const heardMs = 10_000
 
 /**
  * What may be written: S4, no eviction under a locked budget is let through; S15, the operator deletes nothing that holds data or runs;
  * S16, it opens only nodes that it closed itself; S20, no private key is in anything but a Secret.
  */
-export function watchWrites({ stage, data, fences, quorum, writer }: WriteOraclePorts, { blame }: Blame): WriteOracle {
+export function watchWrites(ports: WriteOraclePorts, { blame }: Blame): WriteOracle {
+  const { stage, data, fences, quorum, writer, excuses } = ports
   /** Nodes that are closed, and who closed them. */
   const closedBy = new Map<string, string>()
   const lockedSince = new Map<string, number>()
@@ -103,7 +107,8 @@ export function watchWrites({ stage, data, fences, quorum, writer }: WriteOracle
         until !== undefined &&
         clock.now() < until - heardMs &&
         sinceMs !== undefined &&
-        clock.now() - sinceMs > heardMs
+        clock.now() - sinceMs > heardMs &&
+        (isMarked(key.namespace) || excuses.isAttendedFor(heardMs))
       )
     })
     const letGo = data()?.taking(key, `an eviction by ${actor}`)
@@ -113,6 +118,10 @@ export function watchWrites({ stage, data, fences, quorum, writer }: WriteOracle
       quorum.taken(key, `an eviction by ${actor}`)
       letGo?.()
     }
+  }
+
+  function isMarked(namespace = ''): boolean {
+    return stage().views.of(namespaces).get(namespace)?.metadata.labels?.[lockedLabel] === 'true'
   }
 
   return {

@@ -3,10 +3,12 @@ import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { AppLockPolicy } from '../ledger/rules/app-lock.ts'
 import type { EvictionBudget } from '../ledger/rules/decide-eviction.ts'
 import type { Ledger } from '../ledger/rules/ledger.ts'
+import type { BudgetReference } from '../shared/object-references.ts'
 import { known, type Observed, unknown } from '../shared/observed.ts'
 import { AppLockBook } from './app-lock-book.ts'
 import { BudgetIndex } from './budget-index.ts'
 import type { GuardedBudget, GuardedPod } from './guarded-objects.ts'
+import type { ReadObject } from './object-reader.ts'
 
 export interface CoveringBudgetsOptions {
   readonly view: Pick<WatchView<GuardedBudget>, 'subscribe' | 'list' | 'ageMs'>
@@ -14,6 +16,8 @@ export interface CoveringBudgetsOptions {
   readonly policy: AppLockPolicy
   /** A view that heard nothing for longer is not believed. */
   readonly trustedMs: number
+  /** Asks the API server itself. */
+  readonly read: ReadObject<GuardedBudget>
 }
 
 export interface CoveringBudget extends EvictionBudget {
@@ -25,11 +29,14 @@ export interface CoveringBudget extends EvictionBudget {
 export interface CoveringBudgets {
   /** `ledger`: where it is recorded since when they have been locked. While that is not known, what was known before counts. */
   covering(pod: Pick<GuardedPod, 'namespace' | 'labels'>, ledger: Observed<Ledger>): Observed<readonly CoveringBudget[]>
+  /** Reads these again: our copy may be from before an owner locked one. Returns why that cannot be known. */
+  renew(budgets: readonly BudgetReference[]): Promise<string | undefined>
   stop(): void
 }
 
 /** Follows a view of all budgets. */
-export function followBudgets({ view, clock, policy, trustedMs }: CoveringBudgetsOptions): CoveringBudgets {
+export function followBudgets(options: CoveringBudgetsOptions): CoveringBudgets {
+  const { view, clock, policy, trustedMs, read } = options
   const index = new BudgetIndex()
   const locks = new AppLockBook(policy)
   const put = (budget: GuardedBudget) => {
@@ -58,6 +65,12 @@ export function followBudgets({ view, clock, policy, trustedMs }: CoveringBudget
           appLock: locks.lockOf(budget, nowMs),
         })),
       )
+    },
+    async renew(budgets) {
+      const renewed = await Promise.all(budgets.map(read))
+      for (const budget of renewed) if (budget.known && budget.value !== undefined) put(budget.value)
+      const unread = renewed.find((budget) => !budget.known)
+      return unread?.known === false ? unread.why : undefined
     },
     stop,
   }

@@ -40,6 +40,8 @@ interface Seen {
   /** Not in view yet. */
   readonly newPods?: readonly GuardedPod[]
   readonly budgets?: readonly GuardedBudget[]
+  /** As the API server has them, where that is not what the guard has heard. */
+  readonly stored?: Observed<GuardedBudget | undefined>
   readonly ledger?: Observed<Ledger>
   /** As a fresh look at it shows it. */
   readonly renewed?: Observed<Ledger>
@@ -75,6 +77,7 @@ function fixture(seen: Seen) {
       policy: defaultAppLockPolicy,
       trustedMs: 180_000,
       view: { ageMs: () => ageMs, list: () => budgets, subscribe: () => () => {} },
+      read: async ({ name }) => seen.stored ?? known(budgets.find((each) => each.name === name)),
     }),
     ledger: { current: seen.current ?? (() => ledger), renewed: async () => renewed },
     breakGlassOf: () => undefined,
@@ -160,6 +163,31 @@ const scenarios: Record<string, { given: Seen; asked?: object; isStrict?: boolea
       given: { budgets: [locked], ageMs: 180_001 },
       isStrict: true,
       then: [false, 'HoldUnknown'],
+    },
+    'a lock that only another replica has heard of holds where that one has marked the namespace: an eviction went through beside it':
+      {
+        given: { budgets: [budget()], stored: known(locked) },
+        isStrict: true,
+        then: [false, 'AppLocked'],
+      },
+    'a budget that is not locked lets its pods go where another one of the namespace is': {
+      given: { budgets: [budget()] },
+      isStrict: true,
+      then: [true, 'NothingHeld'],
+    },
+    'a budget that is gone since lets its pods go, as far as the guard goes': {
+      given: { budgets: [budget()], stored: known(undefined) },
+      isStrict: true,
+      then: [true, 'NothingHeld'],
+    },
+    'a budget that cannot be read again holds its pods where something is locked': {
+      given: { budgets: [budget()], stored: unknown('the budget could not be read: no') },
+      isStrict: true,
+      then: [false, 'HoldUnknown'],
+    },
+    'a budget is not read again where nothing is locked: drains of the whole cluster would pay for it': {
+      given: { budgets: [budget()], stored: known(locked) },
+      then: [true, 'NothingHeld'],
     },
     'a ledger that cannot be read holds everything where something is locked': {
       given: { budgets: [budget()], ledger: unknown('silent') },

@@ -139,8 +139,9 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
     const token = parseEvictionToken(removal.annotations[evictionTokenAnnotation])
     const placed = pod.known && pod.value !== undefined ? known(withPlace(pod.value)) : pod
     let covering: ReturnType<typeof budgetsOver> = known([])
+    let unread: string | undefined
     const judge = (seen: Observed<Ledger>) => {
-      covering = budgetsOver(pod, seen)
+      covering = unread === undefined ? budgetsOver(pod, seen) : unknown(unread)
       return decideEviction({
         target: { namespace: removal.namespace, name: removal.name },
         pod: placed,
@@ -156,15 +157,26 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
         dryRun: isDryRun,
       })
     }
-    const seen = ledger.current()
-    const verdict = judge(seen instanceof Promise ? await seen : seen)
+    const awaited = ledger.current()
+    let seen = awaited instanceof Promise ? await awaited : awaited
+    let verdict = judge(seen)
     if (!isFromServer) return verdict
+    if (!verdict.allowed && token !== undefined && verdict.reason !== 'AppLocked') {
+      // Whoever shows a token has just written it down, and our copy may be from before.
+      const latest = await ledger.renewed()
+      if (latest.known) {
+        seen = latest
+        verdict = judge(seen)
+      }
+    }
+    if (isStrict && (verdict.reason === 'NothingHeld' || verdict.reason === 'HeldForThis') && covering.known) {
+      // Whoever marked the namespace may have heard of a lock there that our copy is too old for.
+      unread = await budgets.renew(covering.value)
+      verdict = judge(seen)
+    }
     // The operator knows why, and a deletion asks no budget.
-    if (token === undefined && verb === 'evict') return (await storageRefusal(removal, verdict, covering)) ?? verdict
-    if (verdict.allowed || token === undefined || verdict.reason === 'AppLocked') return verdict
-    // Whoever shows a token has just written it down, and our copy may be from before.
-    const latest = await ledger.renewed()
-    return latest.known ? judge(latest) : verdict
+    if (token !== undefined || verb !== 'evict') return verdict
+    return (await storageRefusal(removal, verdict, covering)) ?? verdict
   }
 
   /** What the budget is about to refuse is refused here, with the reason that the budget cannot give. */

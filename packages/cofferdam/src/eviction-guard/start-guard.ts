@@ -1,5 +1,5 @@
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
-import { pods, secrets } from '@cofferdam/kubernetes/api/resources.ts'
+import { podDisruptionBudgets, pods, secrets } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import { type Clock, sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
@@ -17,10 +17,17 @@ import { EvictionAttempts } from './eviction-attempts.ts'
 import { createEvictionGuard, type ExplainStorage, type GuardOutcome } from './eviction-guard.ts'
 import type { GuardClients } from './guard-clients.ts'
 import { type GuardLimits, type GuardServer, type GuardServerOptions, startGuardServer } from './guard-server.ts'
-import type { GuardedBudget, GuardedDisruption, GuardedNode, GuardedPod } from './guarded-objects.ts'
+import {
+  type GuardedBudget,
+  type GuardedDisruption,
+  type GuardedNode,
+  type GuardedPod,
+  parseGuardedBudget,
+  parseGuardedPod,
+} from './guarded-objects.ts'
 import { createLedgerSource } from './ledger-source.ts'
+import { createObjectReader } from './object-reader.ts'
 import { askOperatorUser } from './operator-user.ts'
-import { createPodReader } from './pod-reader.ts'
 
 export interface GuardOptions {
   readonly api: Pick<KubeApi, 'get' | 'patch' | 'create'>
@@ -69,7 +76,17 @@ const trustedMs = 180_000
 export function startGuard(options: GuardOptions): RunningGuard {
   const { api, clock, views, onError, listen = startGuardServer } = options
   const stopping = new AbortController()
-  const budgets = followBudgets({ view: views.budgets, clock, policy: options.policy, trustedMs })
+  const budgets = followBudgets({
+    view: views.budgets,
+    clock,
+    policy: options.policy,
+    trustedMs,
+    read: createObjectReader({
+      kind: 'budget',
+      clock,
+      read: async (key, signal) => parseGuardedBudget(await api.get(podDisruptionBudgets, key, { signal })),
+    }),
+  })
   const publisher = createAttemptPublisher({
     api,
     clock,
@@ -82,9 +99,10 @@ export function startGuard(options: GuardOptions): RunningGuard {
     startStopwatch: options.startStopwatch,
     operatorUser: operatorUser.current,
     pods: views.pods,
-    readPod: createPodReader({
+    readPod: createObjectReader({
+      kind: 'pod',
       clock,
-      read: ({ namespace, name }, signal) => api.get(pods, { namespace, name }, { signal }),
+      read: async (key, signal) => parseGuardedPod(await api.get(pods, key, { signal })),
     }),
     budgets,
     ledger: createLedgerSource({ view: views.ledger, read: readLedger, clock }),

@@ -2,7 +2,7 @@ import { ApiError } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
 import { describe, expect, it } from 'vitest'
-import { createPodReader } from './pod-reader.ts'
+import { createObjectReader } from './object-reader.ts'
 
 const key = { namespace: 'shop', name: 'web-0' }
 const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...key, uid: 'pod-1' }, spec: { containers: [] } }
@@ -10,16 +10,23 @@ const pod: Pod = { apiVersion: 'v1', kind: 'Pod', metadata: { ...key, uid: 'pod-
 describe('a pod that the guard does not know', () => {
   it('is asked for, and is there or is not', async () => {
     const clock = new VirtualClock()
-    expect(await createPodReader({ clock, read: async () => pod })(key)).toMatchObject({ value: { uid: 'pod-1' } })
+    expect(await createObjectReader({ kind: 'pod', clock, read: async () => pod })(key)).toEqual({
+      known: true,
+      value: pod,
+    })
     const read = () => Promise.reject(new ApiError('NotFound', 'no such pod'))
-    expect(await createPodReader({ clock, read })(key)).toEqual({ known: true, value: undefined })
+    expect(await createObjectReader({ kind: 'pod', clock, read })(key)).toEqual({ known: true, value: undefined })
   })
 
   it('is unknown when the server refuses, or takes too long', async () => {
     const clock = new VirtualClock()
-    const refused = createPodReader({ clock, read: () => Promise.reject(new ApiError('Forbidden', 'no')) })
+    const refused = createObjectReader({
+      kind: 'pod',
+      clock,
+      read: () => Promise.reject(new ApiError('Forbidden', 'no')),
+    })
     expect(await refused(key)).toEqual({ known: false, why: 'the pod could not be read: no' })
-    const late = createPodReader({ clock, read: () => new Promise(() => {}) })(key)
+    const late = createObjectReader({ kind: 'pod', clock, read: () => new Promise(() => {}) })(key)
     await clock.advance(1_000)
     expect(await late).toEqual({ known: false, why: 'the API server did not give the pod in time' })
   })
@@ -27,7 +34,8 @@ describe('a pod that the guard does not know', () => {
   it('is unknown while too many others are being looked up, and no more reads begin', async () => {
     const clock = new VirtualClock()
     let reads = 0
-    const read = createPodReader({
+    const read = createObjectReader({
+      kind: 'pod',
       clock,
       mostUnderWay: 2,
       read: () => {
