@@ -4,11 +4,11 @@ import { obstacleBlocker } from './claims.ts'
 import { withdrawal } from './decide-responders.ts'
 import type { DisruptionDecision, DisruptionStep } from './decision.ts'
 import {
+  budgetsToFree,
   type Conclusion,
   conclude,
   type DisruptionView,
   goOn,
-  markedBudgets,
   ownNode,
   recordSteps,
   unlockSteps,
@@ -32,7 +32,7 @@ export function decideEnding(view: DisruptionView, ending: Ending): DisruptionDe
   const cordon = cordonToLift(view)
   const steps: DisruptionStep[] = cordon === 'ours' ? [{ step: 'uncordon' }] : []
   if (isOpenWithMark(view)) steps.push({ step: 'forget-cordon' })
-  steps.push(...unlockSteps(markedBudgets(view)))
+  steps.push(...unlockSteps(budgetsToFree(view)))
   if (held !== undefined) steps.push({ step: 'release', epoch: held.epoch })
   if (ticket !== undefined) steps.push({ step: 'withdraw' })
   // Whoever reads on record that the node may go must not read it any more once a lock is released.

@@ -308,6 +308,11 @@ table('a request that cannot be', {
     given: { record: { ...planned, phase: 'Completed' }, ledger: granted, budgets: [locked()] },
     then: { reason: 'DisruptionCompleted', phase: 'Completed', steps: ['unlock shop/web', 'release under 1'] },
   },
+  'what was seen of a budget is older than the mark on it: it is unlocked all the same, or it would stay marked for ever':
+    {
+      given: { record: { ...planned, phase: 'Completed' }, ledger: granted, budgets: [web] },
+      then: { reason: 'DisruptionCompleted', phase: 'Completed', steps: ['unlock shop/web', 'release under 1'] },
+    },
   'a record that says Draining without an intent on it: nothing is evicted before everything is held': {
     given: { record: { ...blank, phase: 'Draining' } },
     then: { reason: 'LocksAsked', phase: 'Waiting', steps: [takeBoth] },

@@ -2,7 +2,7 @@ import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { explainIgnoredGlass, isBreakingGlass } from '../../../ledger/rules/break-glass.ts'
 import type { Ledger, LedgerEntry } from '../../../ledger/rules/ledger.ts'
 import type { Ticket } from '../../../ledger/rules/queue.ts'
-import type { PodReference } from '../../../shared/object-references.ts'
+import type { BudgetReference, PodReference } from '../../../shared/object-references.ts'
 import type { DisruptionDecision, DisruptionStep, DisruptionWarning } from './decision.ts'
 import { fallbackAtMs } from './queue-time.ts'
 import type { BudgetFacts, DisruptionRecord, DisruptionSnapshot, NodeFacts, RequestView } from './snapshot.ts'
@@ -95,7 +95,20 @@ export function markedBudgets({ snapshot, request, record, nowMs }: DisruptionVi
   })
 }
 
-export function unlockSteps(budgets: readonly BudgetFacts[]): DisruptionStep[] {
+/**
+ * The same, and those that the ledger has it hold: what was seen of a budget may be older than its mark, and once the keys are free
+ * there is no other trace of whose it was.
+ */
+export function budgetsToFree(view: DisruptionView): readonly BudgetReference[] {
+  const marked = markedBudgets(view)
+  const more = (view.held?.entries ?? []).flatMap(({ key, uid }) => {
+    const [kind, namespace = '', name = ''] = key.split('/')
+    return kind === 'pdb' && !marked.some((budget) => budget.uid === uid) ? [{ namespace, name, uid }] : []
+  })
+  return more.length === 0 ? marked : [...marked, ...more]
+}
+
+export function unlockSteps(budgets: readonly BudgetReference[]): DisruptionStep[] {
   return budgets.map((budget) => ({ step: 'unlock', budget: referenceTo(budget) }))
 }
 
