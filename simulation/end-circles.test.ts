@@ -1,6 +1,6 @@
 import type { NodeDisruption } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { expect, it } from 'vitest'
-import { endCircles } from './end-circles.ts'
+import { endCircles, moveLastCopies } from './end-circles.ts'
 import type { Stage } from './stage/open-stage.ts'
 
 interface Given {
@@ -43,4 +43,42 @@ const cases: Record<string, [Given, readonly string[]]> = {
 
 it.each(Object.entries(cases))('%s', async (_, [given, expected]) => {
   expect(await ended(given)).toEqual(expected)
+})
+
+interface Single {
+  readonly policy?: string
+  readonly copies?: number
+  readonly on?: string
+}
+
+async function moved({ policy = 'block-if-contains-last-replica', copies = 1, on = 'node-3' }: Single) {
+  const patched: unknown[] = []
+  const objects: Readonly<Record<string, object>> = {
+    nodes: { metadata: { name: 'node-3' }, spec: { unschedulable: true } },
+    settings: { metadata: { namespace: 'longhorn-system', name: 'node-drain-policy' }, value: policy },
+    volumes: { metadata: { name: 'data-0' }, spec: { numberOfReplicas: copies } },
+    replicas: { metadata: { name: 'r' }, spec: { volumeName: 'data-0', nodeID: on } },
+  }
+  const stage = {
+    views: { of: ({ plural }: { readonly plural: string }) => new Map([['one', objects[plural]]]) },
+    kured: { isRebootRequired: () => true },
+    api: { patch: async (...args: unknown[]) => void patched.push(args) },
+  }
+  const volumes = await moveLastCopies(stage as unknown as Stage)
+  expect(patched).toHaveLength(volumes.length === 0 ? 0 : 1)
+  return volumes
+}
+
+const singles: Record<string, [Single, readonly string[]]> = {
+  'the only copy of a volume is moved off a node that kured keeps closed: it would try for ever (seed 20396)': [
+    {},
+    ['data-0'],
+  ],
+  'a volume that is to have more copies gets another by itself': [{ copies: 2 }, []],
+  'a copy on another node holds nothing up': [{ on: 'node-1' }, []],
+  'a policy that moves copies needs nobody': [{ policy: 'block-for-eviction' }, []],
+}
+
+it.each(Object.entries(singles))('%s', async (_, [given, expected]) => {
+  expect(await moved(given)).toEqual(expected)
 })

@@ -1,4 +1,7 @@
+import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import { longhornReplicas, longhornSettings, longhornVolumes } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { drainPolicySetting } from '@cofferdam/product/capabilities/longhorn-drain/domain/policy.ts'
 import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import type { Stage } from './stage/open-stage.ts'
 
@@ -12,12 +15,40 @@ export async function endCircles(stage: Pick<Stage, 'views' | 'api' | 'kured'>):
   return circles.map(({ metadata }) => metadata.name)
 }
 
-/** It says itself that the node which kured keeps closed is the place that its copies lack. */
-function isInCircle({ views, kured }: Pick<Stage, 'views' | 'kured'>, { status }: NodeDisruption): boolean {
-  if (status?.phase !== 'Draining') return false
-  const kept = [...views.of(nodes).values()].filter(
+/**
+ * A volume that is to have one copy blocks the drain of its node until somebody moves that, as docs/longhorn-drain.md tells of the default
+ * policy: kured tries for ever, so somebody chooses a policy that moves it. Returns the volumes that are moved for it.
+ */
+export async function moveLastCopies(stage: Pick<Stage, 'views' | 'api' | 'kured'>): Promise<readonly string[]> {
+  const { views, api } = stage
+  const setting = [...views.of(longhornSettings).values()].find(({ metadata }) => metadata.name === drainPolicySetting)
+  if (setting?.value !== 'block-if-contains-last-replica') return []
+  const kept = keptByKured(stage).map(({ metadata }) => metadata.name)
+  const single = [...views.of(longhornVolumes).values()].filter(({ spec }) => spec?.numberOfReplicas === 1)
+  const stuck = single
+    .map(({ metadata }) => metadata.name)
+    .filter((name) =>
+      [...views.of(longhornReplicas).values()].some(
+        ({ spec }) => spec?.volumeName === name && kept.includes(spec?.nodeID ?? ''),
+      ),
+    )
+  const { namespace = '', name } = setting.metadata
+  const body = { value: 'block-for-eviction-if-contains-last-replica' }
+  if (stuck.length > 0) await api.patch(longhornSettings, { namespace, name }, { type: 'merge', body })
+  return stuck
+}
+
+/** Nodes that it closed and has not rebooted. */
+function keptByKured({ views, kured }: Pick<Stage, 'views' | 'kured'>): readonly Node[] {
+  return [...views.of(nodes).values()].filter(
     ({ metadata, spec }) => spec?.unschedulable === true && kured?.isRebootRequired(metadata.name) === true,
   )
+}
+
+/** It says itself that the node which kured keeps closed is the place that its copies lack. */
+function isInCircle(stage: Pick<Stage, 'views' | 'kured'>, { status }: NodeDisruption): boolean {
+  if (status?.phase !== 'Draining') return false
+  const kept = keptByKured(stage)
   return (status.blockedBy ?? []).some(
     ({ reason, wayOut }) =>
       reason === 'NoPlaceForReplica' && kept.some(({ metadata }) => wayOut.includes(`${metadata.name} is cordoned`)),
