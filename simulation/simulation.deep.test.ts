@@ -15,6 +15,12 @@ const mended: Readonly<Record<string, number>> = {
 /** The same among short ones. */
 const mendedShort: Readonly<Record<string, number>> = {
   'a drain goes on when copies are spread over zones and no longer over hosts in the middle of it': 10_146,
+  'the budget of a last Longhorn copy stays while the kubelet beside the other copy is NotReady': 20_256,
+  'the only copy of a volume is moved when kured waits for it': 20_396,
+  'a node that was NotReady when it was rebooted comes back': 21_711,
+  'a lock is not forgotten because a server that has fallen behind lists the past': 22_554,
+  'no budget stays marked by a request that ended on an old copy of it': 22_862,
+  'a lock that the operator has heard of holds when both replicas start at a server that has fallen behind': 22_906,
 }
 
 const seeds = Array.from({ length: 4 }, (_, index) => 1 + index)
