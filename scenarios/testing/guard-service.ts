@@ -12,6 +12,8 @@ export interface GuardService {
   /** Nobody is reached until it is mended. */
   cut(): void
   mend(): void
+  /** Whoever is reached waits for this before each answer; undefined: answers come at once. */
+  delay(wait: (() => Promise<void>) | undefined): void
 }
 
 interface Listener {
@@ -22,10 +24,12 @@ interface Listener {
 
 const url = 'https://guard.invalid'
 
-export function createGuardService(): GuardService {
+/** `now`: by whose clock certificates expire; without it they never do. */
+export function createGuardService(now?: () => number): GuardService {
   const listeners = new Set<Listener>()
   const distrustIn = createTrust()
   let isCut = false
+  let wait: (() => Promise<void>) | undefined
   let ports = 0
 
   return {
@@ -49,6 +53,9 @@ export function createGuardService(): GuardService {
     async call({ url: asked, ca = '', serverName = '', body }) {
       const listener = isCut ? undefined : [...listeners].find(({ isDead, options }) => !isDead() && isReady(options))
       if (listener === undefined) throw new Error('dial tcp: connect: connection refused')
+      await wait?.()
+      if (now !== undefined && !isValidAt(listener.certificate, now()))
+        throw new Error('tls: failed to verify certificate: x509: certificate has expired or is not yet valid')
       const distrust = distrustIn(listener.certificate, ca, serverName)
       if (distrust !== undefined) throw new Error(distrust)
       const { isStrict, proof } = parseGuardPath(new URL(asked).pathname) ?? { isStrict: true, proof: '' }
@@ -62,12 +69,23 @@ export function createGuardService(): GuardService {
     mend() {
       isCut = false
     },
+    delay(given) {
+      wait = given
+    },
   }
 }
 
 /** Those that are not ready are taken out of a Service. */
 function isReady({ whatIsMissing }: GuardServerOptions): boolean {
   return whatIsMissing() === undefined
+}
+
+const spans = new WeakMap<X509Certificate, readonly [number, number]>()
+
+function isValidAt(certificate: X509Certificate, nowMs: number): boolean {
+  const span = spans.get(certificate) ?? ([Date.parse(certificate.validFrom), Date.parse(certificate.validTo)] as const)
+  spans.set(certificate, span)
+  return span[0] <= nowMs && nowMs <= span[1]
 }
 
 /**

@@ -2,6 +2,7 @@ import { cephFaults } from './ceph-faults.ts'
 import { crushFaults } from './crush-faults.ts'
 import type { FaultKind } from './deed-kind.ts'
 import { elderFaults } from './elder-faults.ts'
+import { guardFaults } from './guard-faults.ts'
 import { nodeFaults } from './node-faults.ts'
 import { peopleFaults } from './people-faults.ts'
 import { processFaults } from './process-faults.ts'
@@ -32,5 +33,13 @@ export const laterFaultKinds: Readonly<Record<string, FaultKind>> = {
 }
 export const laterFaultsFrom = 10_000
 
+/** And from `latestFaultsFrom` on. */
+export const latestFaultKinds: Readonly<Record<string, FaultKind>> = { ...guardFaults }
+export const latestFaultsFrom = 100_000
+
 /** Everything that can go wrong, by its name, with its row in docs/reference/reliability.md. */
-export const faultKinds: Readonly<Record<string, FaultKind>> = { ...firstFaultKinds, ...laterFaultKinds }
+export const faultKinds: Readonly<Record<string, FaultKind>> = {
+  ...firstFaultKinds,
+  ...laterFaultKinds,
+  ...latestFaultKinds,
+}

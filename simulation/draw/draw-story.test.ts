@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { expect, it } from 'vitest'
-import { laterFaultKinds, laterFaultsFrom } from '../deeds/fault-kinds.ts'
+import { laterFaultKinds, laterFaultsFrom, latestFaultKinds, latestFaultsFrom } from '../deeds/fault-kinds.ts'
 import { drawStory } from './draw-story.ts'
 
 const hashes: Readonly<Record<string, { readonly first: number; readonly count: number; readonly hash: string }>> = {
@@ -14,6 +14,11 @@ const hashes: Readonly<Record<string, { readonly first: number; readonly count: 
     count: 1_000,
     hash: '937b03c0cfd3febf',
   },
+  'and those of the first seeds with the latest ones': {
+    first: latestFaultsFrom,
+    count: 1_000,
+    hash: 'ec3a2b7724b51370',
+  },
 }
 
 it.each(Object.entries(hashes))('%s', (_, { first, count, hash }) => {
@@ -23,14 +28,22 @@ it.each(Object.entries(hashes))('%s', (_, { first, count, hash }) => {
   expect(whole.digest('hex').slice(0, 16)).toBe(hash)
 })
 
-it('every later seed has a later fault, and each kind of them befalls somebody within a hundred', () => {
+const additions: Readonly<Record<string, readonly [number, object]>> = {
+  'every later seed has a later fault, and each kind of them befalls somebody within a hundred': [
+    laterFaultsFrom,
+    laterFaultKinds,
+  ],
+  'so has every one of the latest': [latestFaultsFrom, latestFaultKinds],
+}
+
+it.each(Object.entries(additions))('%s', (_, [first, kinds]) => {
   for (const isShort of [false, true]) {
     const drawn = new Set<string>()
-    for (let seed = laterFaultsFrom; seed < laterFaultsFrom + 100; seed += 1) {
-      const later = drawStory(seed, { isShort }).faults.filter(({ kind }) => Object.hasOwn(laterFaultKinds, kind))
-      expect(later.length, `seed ${seed}`).toBeGreaterThan(0)
-      for (const { kind } of later) drawn.add(kind)
+    for (let seed = first; seed < first + 100; seed += 1) {
+      const added = drawStory(seed, { isShort }).faults.filter(({ kind }) => Object.hasOwn(kinds, kind))
+      expect(added.length, `seed ${seed}`).toBeGreaterThan(0)
+      for (const { kind } of added) drawn.add(kind)
     }
-    expect([...drawn].sort()).toEqual(Object.keys(laterFaultKinds).sort())
+    expect([...drawn].sort()).toEqual(Object.keys(kinds).sort())
   }
 })

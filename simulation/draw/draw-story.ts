@@ -1,5 +1,11 @@
 import { type Random, seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
-import { firstFaultKinds, laterFaultKinds, laterFaultsFrom } from '../deeds/fault-kinds.ts'
+import {
+  firstFaultKinds,
+  laterFaultKinds,
+  laterFaultsFrom,
+  latestFaultKinds,
+  latestFaultsFrom,
+} from '../deeds/fault-kinds.ts'
 import { workKinds } from '../deeds/work-kinds.ts'
 import { between, type ClusterShape, type Deed, oneOf, type Story, type StoryEnding } from '../story.ts'
 import { type ClusterMeasure, drawCluster } from './draw-cluster.ts'
@@ -49,6 +55,7 @@ export function drawStory(seed: number, { isShort = false } = {}): Story {
     faults: [
       ...drawSome('faults', firstFaultKinds, 100, faults),
       ...(seed < laterFaultsFrom ? [] : drawSome('later faults', laterFaultKinds, 200, laterFaults)),
+      ...(seed < latestFaultsFrom ? [] : drawSome('latest faults', latestFaultKinds, 300, [1, 2])),
     ],
     ending,
   }

@@ -68,7 +68,7 @@ export async function openStage({ seed, shape, tell, spoil = (api) => api, ...wi
   const clock = new VirtualClock()
   const lifeClock = createRestingClock(clock)
   const random = seededRandom(seed)
-  const guard = createGuardService()
+  const guard = createGuardService(() => clock.now())
   const server = new ApiServer({ clock, random, callWebhook: guard.call, resolveWebhookService: () => guard.url })
   server.start()
   const admin = server.as(clusterAdmin)
