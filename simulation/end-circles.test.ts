@@ -1,4 +1,3 @@
-import type { NodeDisruption } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { expect, it } from 'vitest'
 import { endCircles, moveLastCopies } from './end-circles.ts'
 import type { Stage } from './stage/open-stage.ts'
@@ -8,19 +7,22 @@ interface Given {
   readonly reason?: string
   readonly wantsReboot?: string
   readonly isCordoned?: boolean
+  readonly podPhase?: string
 }
 
-async function ended({ phase = 'Draining', reason, wantsReboot = 'node-3', isCordoned = true }: Given) {
+async function ended(given: Given) {
+  const { phase = 'Draining', reason, wantsReboot = 'node-3', isCordoned = true, podPhase = 'Running' } = given
   const deleted: string[] = []
   const blocker = {
-    object: 'replica/r',
+    object: 'pdb/shop/web',
     reason: reason ?? 'NoPlaceForReplica',
     wayOut: 'no node takes another copy: node-2 is cordoned, node-3 is cordoned.',
   }
   const request = { metadata: { name: 'request-0' }, status: { phase, blockedBy: [blocker] } }
   const node = { metadata: { name: 'node-3' }, spec: isCordoned ? { unschedulable: true } : {} }
-  const of = (type: { readonly plural: string }) =>
-    new Map([['one', type.plural === 'nodes' ? node : (request as unknown as NodeDisruption)]])
+  const pod = { metadata: { namespace: 'shop', name: 'web-0' }, status: { phase: podPhase } }
+  const objects: Readonly<Record<string, object>> = { nodes: node, pods: pod, nodedisruptions: request }
+  const of = ({ plural }: { readonly plural: string }) => new Map([['one', objects[plural]]])
   const stage = {
     views: { of },
     kured: { isRebootRequired: (name: string) => name === wantsReboot },
@@ -36,6 +38,10 @@ const cases: Record<string, [Given, readonly string[]]> = {
     ['request-0'],
   ],
   'one that only waits holds nothing, and is left alone': [{ phase: 'Waiting' }, []],
+  'a request that waits for a pod which has no place while kured keeps its node closed is ended (seed 23406)': [
+    { reason: 'BudgetExhausted', podPhase: 'Pending' },
+    ['request-0'],
+  ],
   'one that lacks something else is left alone, and blamed if it stays': [{ reason: 'BudgetExhausted' }, []],
   'a node that somebody else closed is no circle': [{ wantsReboot: 'node-1' }, []],
   'a node that is open takes copies': [{ isCordoned: false }, []],

@@ -1,12 +1,12 @@
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { longhornReplicas, longhornSettings, longhornVolumes } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
-import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { drainPolicySetting } from '@cofferdam/product/capabilities/longhorn-drain/domain/policy.ts'
 import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import type { Stage } from './stage/open-stage.ts'
 
 /**
- * Where a request and a drain of kured wait for each other, as docs/longhorn-drain.md tells, somebody takes the way out that stands there:
+ * Where a request and a drain of kured wait for each other, as docs/longhorn-drain.md and the runbook tell, somebody takes the way out that stands there:
  * `cofferdam uncordon` ends a request that is Draining. Returns whom that befell.
  */
 export async function endCircles(stage: Pick<Stage, 'views' | 'api' | 'kured'>): Promise<readonly string[]> {
@@ -45,12 +45,26 @@ function keptByKured({ views, kured }: Pick<Stage, 'views' | 'kured'>): readonly
   )
 }
 
-/** It says itself that the node which kured keeps closed is the place that its copies lack. */
+/**
+ * It says itself that the node which kured keeps closed is the place that its copies lack; or a pod of the budget that it waits for has
+ * no place, since both nodes are closed.
+ */
 function isInCircle(stage: Pick<Stage, 'views' | 'kured'>, { status }: NodeDisruption): boolean {
   if (status?.phase !== 'Draining') return false
   const kept = keptByKured(stage)
-  return (status.blockedBy ?? []).some(
-    ({ reason, wayOut }) =>
-      reason === 'NoPlaceForReplica' && kept.some(({ metadata }) => wayOut.includes(`${metadata.name} is cordoned`)),
+  return (status.blockedBy ?? []).some(({ reason, wayOut, object }) =>
+    reason === 'NoPlaceForReplica'
+      ? kept.some(({ metadata }) => wayOut.includes(`${metadata.name} is cordoned`))
+      : reason === 'BudgetExhausted' && kept.length > 0 && hasPendingPod(stage, object),
+  )
+}
+
+function hasPendingPod({ views }: Pick<Stage, 'views'>, object: string): boolean {
+  const [kind, namespace] = object.split('/')
+  return (
+    kind === 'pdb' &&
+    [...views.of(pods).values()].some(
+      ({ metadata, status }) => metadata.namespace === namespace && status?.phase === 'Pending',
+    )
   )
 }
