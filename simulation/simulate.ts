@@ -20,6 +20,8 @@ interface Report extends Omit<Outcome, 'trace'> {
 
 /** What a process is started with that plays seeds for another. */
 const childFlag = '--child'
+/** A run that nobody watches says so often how far it is. */
+const longRun = 5_000
 const isChild = process.argv.includes(childFlag)
 const args = parseArguments(
   process.argv.slice(2).filter((each) => each !== childFlag),
@@ -34,6 +36,8 @@ else process.exitCode = (await playAll(args)) ? 0 : 1
 
 /** Plays each seed that it is sent, until it is let go. */
 function playForParent(given: SimulateArguments): void {
+  // Whoever ends a run signals all of its processes. It is the parent's to end it, with a last line.
+  for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
   process.on('message', (seed: number) => {
     void playSeed(seed, given).then((report) => process.send?.(report))
   })
@@ -78,16 +82,22 @@ async function playAll(given: SimulateArguments): Promise<boolean> {
   const reports: Report[] = []
   const print = createInOrder<Report>(given.firstSeed, (report) => printReport(report, given))
   let nextSeed = given.firstSeed
+  let isEnded = false
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      isEnded = true
+    })
   const children = Array.from({ length: given.processes }, () => {
     const child = fork(fileURLToPath(import.meta.url), [...process.argv.slice(2), childFlag])
     const handOut = () => {
-      if (nextSeed < given.firstSeed + given.seeds) child.send(nextSeed++)
+      if (!isEnded && nextSeed < given.firstSeed + given.seeds) child.send(nextSeed++)
       else child.disconnect()
     }
     child.on('message', (report: Report) => {
       reports.push(report)
       print.add(report.seed, report)
       if (process.stderr.isTTY) process.stderr.write(`\r${reports.length} of ${given.seeds} seeds `)
+      else if (reports.length % longRun === 0) console.log(`so far: ${lastLine(reports)}`)
       handOut()
     })
     handOut()
@@ -98,8 +108,10 @@ async function playAll(given: SimulateArguments): Promise<boolean> {
   if (process.stderr.isTTY) process.stderr.write('\r')
   reports.sort((a, b) => a.seed - b.seed)
   if (given.json !== undefined) writeFileSync(given.json, `${JSON.stringify(reports, null, 1)}\n`)
+  if (reports.length < given.seeds) console.log(`ended before ${given.seeds} seeds were played`)
   console.log(lastLine(reports))
-  return codes.every((code) => code === 0) && reports.every(({ violations }) => violations.length === 0)
+  const isWhole = reports.length === given.seeds && codes.every((code) => code === 0)
+  return isWhole && reports.every(({ violations }) => violations.length === 0)
 }
 
 function printReport({ seed, violations, trace = [], deeds = [], hash }: Report, given: SimulateArguments): void {
