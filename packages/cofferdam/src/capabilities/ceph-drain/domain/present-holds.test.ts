@@ -86,6 +86,19 @@ describe('holds of failure domains, after Ceph was told to spread copies over an
     if (ledgerScope !== undefined) expect(scopeOf(ledgerScope[0])).toBe(ledgerScope[1])
   })
 
+  it('a domain that nobody held before has its own name in the ledger', () => {
+    const given = granted({ node: 'node-1', scope: 'node-1' })
+    expect(presentHolds(given, layout('zone', places)).ledgerScope('zone-b')).toBe('zone-b')
+  })
+
+  it('a hold without a node, as of a drain that only Ceph was asked about, keeps its name', () => {
+    const given = granted({ node: 'node-1', scope: 'node-1' })
+    if (!given.known) throw new Error('what is granted is known')
+    const nodeless = known({ ...given.value, heldNodes: {} })
+    const { arbiter } = presentHolds(nodeless, layout('zone', places))
+    expect(arbiter?.known === true && arbiter.value.others.map(({ scope }) => scope)).toEqual(['node-1'])
+  })
+
   it('OSDs of one node in two domains do not say which is meant: nothing is let go', () => {
     const { osds, domains } = layout('zone', places)
     const split = [...osds, { ...osds[0], id: 9, domain: 'zone-b' }] as typeof osds

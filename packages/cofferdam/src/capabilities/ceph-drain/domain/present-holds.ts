@@ -26,16 +26,14 @@ export function presentHolds(
   const names = new Set(layout.domains.map(({ name }) => name))
   const isPresent = ({ scope }: LedgerEntry) => scope === '' || scope.split('+').some((name) => names.has(name))
   const former = others.filter((entry) => !isPresent(entry)).sort((a, b) => a.epoch - b.epoch)
-  const renamed = former.map((entry) => ({
-    ...entry,
-    scope: presentDomain(entry, arbiter.value, layout) ?? entry.scope,
-  }))
-  const [first] = renamed
+  const [first] = former
   if (first === undefined) return { arbiter, ledgerScope: (domain) => domain }
-  const goingOn = renamed.filter(({ scope }) => scope === first.scope)
+  const scopeOf = (entry: LedgerEntry) => presentDomain(entry, arbiter.value, layout) ?? entry.scope
+  const present = scopeOf(first)
+  const goingOn = former.map((entry) => ({ ...entry, scope: scopeOf(entry) })).filter(({ scope }) => scope === present)
   return {
     arbiter: known({ ...arbiter.value, others: [...others.filter(isPresent), ...goingOn] }),
-    ledgerScope: (domain) => (domain === first.scope ? (former[0]?.scope ?? domain) : domain),
+    ledgerScope: (domain) => (domain === present ? first.scope : domain),
   }
 }
 
