@@ -33,7 +33,7 @@ export const goals: Goals = {
     'ledger/rules': 100,
     safety: 100,
   },
-  product: { lines: 95.4, branches: 88.4 },
+  product: { lines: 96.1, branches: 91.6 },
 }
 
 /** One sentence for each floor that is not held, and for each room that judges and has none. */
