@@ -112,13 +112,14 @@ describe('block-if-contains-last-replica', () => {
       },
       { kept: 'im-n1 im-n2', mayDrain: 'n1: LastReplica' },
     ],
-    'a budget that went is made again when the node of the copy elsewhere stops answering, whatever its instance manager is said to do': [
-      {
-        nodes: { n1: { ...cordoned, hasBudget: false }, n2: { kubernetes: 'silent' } },
-        volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' } } },
-      },
-      { kept: 'im-n1 im-n2', mayDrain: 'n1: LastReplica' },
-    ],
+    'a budget that went is made again when the node of the copy elsewhere stops answering, whatever its instance manager is said to do':
+      [
+        {
+          nodes: { n1: { ...cordoned, hasBudget: false }, n2: { kubernetes: 'silent' } },
+          volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' } } },
+        },
+        { kept: 'im-n1 im-n2', mayDrain: 'n1: LastReplica' },
+      ],
     'a kubelet that is NotReady for a moment holds no other node: every hiccup would stop a drain': [
       {
         nodes: { n1: { ...cordoned, hasBudget: false }, n2: { isBlipping: true } },
@@ -126,13 +127,14 @@ describe('block-if-contains-last-replica', () => {
       },
       { kept: 'im-n2', mayDrain: 'n1: yes' },
     ],
-    'a budget of ours stays while the kubelet of the only other copy is NotReady: the last copy was free for 14 seconds, and then was the last': [
-      {
-        nodes: { n1: { ...cordoned, hasBudget: false, isHeld: true }, n2: { isBlipping: true } },
-        volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' } } },
-      },
-      { kept: 'im-n1 im-n2', mayDrain: 'n1: LastReplica' },
-    ],
+    'a budget of ours stays while the kubelet of the only other copy is NotReady: the last copy was free for 14 seconds, and then was the last':
+      [
+        {
+          nodes: { n1: { ...cordoned, hasBudget: false, isHeld: true }, n2: { isBlipping: true } },
+          volumes: { v: { copies: { n1: 'healthy', n2: 'healthy' } } },
+        },
+        { kept: 'im-n1 im-n2', mayDrain: 'n1: LastReplica' },
+      ],
     'a budget of ours goes when that kubelet is Ready again': [
       {
         nodes: { n1: { ...cordoned, hasBudget: false, isHeld: true }, n2: open },
