@@ -60,13 +60,15 @@ function isOurs({ apiVersion }: KubeObject): boolean {
 
 /**
  * Who was refused what and when, and which pods went: it says what happened, not how things are. A process that died before it heard of its
- * eviction cannot note it, and the pod is gone for the next one.
+ * eviction cannot note it, and the pod is gone for the next one. Whether a request had to wait in the queue depends on how long nobody led.
  */
-const remembered = new Set(['cofferdam.io/eviction-attempted', 'evictedPods'])
+const remembered = new Set(['cofferdam.io/eviction-attempted', 'evictedPods', 'firstInQueueSince'])
 /** A process that was not there says less of how it came; the reason beside the sentence is compared. */
 const worded = new Set(['message'])
 const growing = /epoch|generation|resourceversion|uid|requestid|seconds|cabundle|bootid|since|ticket|sequence|nonce/i
 const moment = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z/g
+/** The name of a process, by which whoever held something is known. */
+const processName = /\boperator-[a-z0-9]{8}\b/g
 const uid = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g
 
 /** Objects in the order of their keys; what only counts or dates is left out. */
@@ -75,7 +77,11 @@ function masked(key: string, value: unknown): unknown {
   // Whether our own cordon was seen to be lifted is written after it was; the node itself is compared, and the mark on it decides.
   if (key === 'cordonedBy' && typeof value === 'string') return value.replace(/, lifted$/, '')
   if (growing.test(key) && (typeof value === 'number' || typeof value === 'string')) return '…'
-  if (typeof value === 'string') return value.replace(moment, '…').replace(uid, '…')
+  if (typeof value === 'string') return value.replace(moment, '…').replace(uid, '…').replace(processName, 'operator-…')
   if (!isJsonObject(value as Json)) return value
-  return Object.fromEntries(Object.entries(value as object).sort(([a], [b]) => (a < b ? -1 : 1)))
+  const fields = value as Readonly<Record<string, Json>>
+  // Whose cordon it was decides nothing once a request is over: a backup may be from before it was noted.
+  const isOver = fields['phase'] === 'Completed'
+  const counted = Object.entries(fields).filter(([field]) => !isOver || field !== 'cordonedBy')
+  return Object.fromEntries(counted.sort(([a], [b]) => (a < b ? -1 : 1)))
 }

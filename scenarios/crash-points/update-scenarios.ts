@@ -30,7 +30,9 @@ function onUpdates({ title, act, cluster = {}, takesOsdsDown = false }: Story): 
     },
     facts: (fixture) => [
       `updated: ${fixture.versionsByOsd().join()}`,
-      ...(takesOsdsDown ? [] : fixture.oracle.below.map((group) => `below its floor: ${group}`)),
+      ...(takesOsdsDown
+        ? []
+        : [...new Set(fixture.oracle.below.map((group) => `below its floor: ${group.replace(/^t\+\d+s: /, '')}`))]),
     ],
   })
 }

@@ -79,9 +79,14 @@ export function watchLocks({ views, isOn }: LockOraclePorts): LockOracle {
   }
 
   /** Whoever reads on record that the node may go takes it down. */
-  function lookAtWord({ metadata, spec, status }: NodeDisruption, { entries }: Ledger): void {
+  function lookAtWord({ metadata, spec, status }: NodeDisruption, { entries, broken }: Ledger): void {
     const { nodeName } = spec
     const own = entries.filter(({ requestId }) => requestId === metadata.uid)
+    // An administrator took the key: the word is withdrawn as soon as an operator is there again.
+    const isTaken = broken.some(
+      ({ key, formerHolder }) => key === `node/${nodeName}` && formerHolder.endsWith(`nodedisruption/${metadata.name}`),
+    )
+    if (isTaken) return
     if (!own.some(({ key, state }) => key === `node/${nodeName}` && state !== 'Granted'))
       blame(`${metadata.name} said that ${nodeName} may go, and did not hold it`)
     for (const { namespace, name, uid } of status?.skippedPods ?? []) {
