@@ -19,6 +19,7 @@ import { prepareCreate } from './prepare-write.ts'
 import type { Registry, WriteRequest } from './registry.ts'
 import { rewriteObject } from './rewrite-object.ts'
 import { servedVersion } from './served-version.ts'
+import { closedMetadata } from './status-metadata.ts'
 
 export async function patchObject(
   registry: Registry,
@@ -116,7 +117,7 @@ async function applyObject(
       apiVersion: servedVersion(definition),
       time: timestamp(registry.clock),
       ...(subresource === undefined ? {} : { subresource }),
-      ...ignoredFields(request, applied),
+      ...ignoredFields(request),
       blank: blankObjects[definition.storageKey],
     })
     leavesNulls = definition.origin === 'custom' && merged.leavesNulls
@@ -149,25 +150,15 @@ const blankObjects: Readonly<Record<string, JsonObject>> = {
 }
 
 /** What this endpoint does not write, and nobody therefore owns by applying it here. */
-function ignoredFields(
-  { definition, subresource }: WriteRequest,
-  applied: JsonObject,
-): { ignored?: readonly string[] } {
+function ignoredFields({ definition, subresource }: WriteRequest): { ignored?: readonly string[] } {
   if (subresource !== 'status') return definition.hasStatus ? { ignored: ['status'] } : {}
-  if (definition.origin === 'builtin') return { ignored: ['spec'] }
-  return { ignored: Object.keys(applied).filter((field) => !['apiVersion', 'kind', 'status'].includes(field)) }
-}
-
-/** Metadata that a write to the status puts back, and who applies it there therefore does not own. */
-const closedMetadata: Readonly<Record<string, readonly string[]>> = {
-  'apps/deployments': ['labels'],
-  pods: ['deletionTimestamp', 'ownerReferences'],
+  return { ignored: definition.origin === 'builtin' ? ['spec'] : ['metadata', 'spec'] }
 }
 
 function withoutClosedMetadata({ definition, subresource }: WriteRequest, applied: JsonObject): JsonObject {
-  const closed = subresource === 'status' ? closedMetadata[definition.storageKey] : undefined
+  const closed: readonly string[] = subresource === 'status' ? closedMetadata(definition) : []
   const { metadata } = applied
-  if (closed === undefined || !isJsonObject(metadata)) return applied
+  if (closed.length === 0 || !isJsonObject(metadata)) return applied
   return {
     ...applied,
     metadata: Object.fromEntries(Object.entries(metadata).filter(([field]) => !closed.includes(field))),
