@@ -105,12 +105,11 @@ async function applyObject(
 ): Promise<KubeObject> {
   requireManager(request)
   const { definition, fieldManager, subresource } = request
-  const applied = withoutClosedMetadata(request, patch.body)
   let leavesNulls = false
   const merge = (live: KubeObject | undefined) => {
     const merged = serverSideApply({
       live,
-      applied,
+      applied: patch.body,
       schema: definition.schema,
       manager: fieldManager,
       force: patch.force === true,
@@ -118,6 +117,7 @@ async function applyObject(
       time: timestamp(registry.clock),
       ...(subresource === undefined ? {} : { subresource }),
       ...ignoredFields(request),
+      closedMetadata: subresource === 'status' ? closedMetadata(definition) : [],
       blank: blankObjects[definition.storageKey],
     })
     leavesNulls = definition.origin === 'custom' && merged.leavesNulls
@@ -153,16 +153,6 @@ const blankObjects: Readonly<Record<string, JsonObject>> = {
 function ignoredFields({ definition, subresource }: WriteRequest): { ignored?: readonly string[] } {
   if (subresource !== 'status') return definition.hasStatus ? { ignored: ['status'] } : {}
   return { ignored: definition.origin === 'builtin' ? ['spec'] : ['metadata', 'spec'] }
-}
-
-function withoutClosedMetadata({ definition, subresource }: WriteRequest, applied: JsonObject): JsonObject {
-  const closed: readonly string[] = subresource === 'status' ? closedMetadata(definition) : []
-  const { metadata } = applied
-  if (closed.length === 0 || !isJsonObject(metadata)) return applied
-  return {
-    ...applied,
-    metadata: Object.fromEntries(Object.entries(metadata).filter(([field]) => !closed.includes(field))),
-  }
 }
 
 /** Who names an object and a version means those also where nothing else of the metadata counts. */
