@@ -10,6 +10,7 @@ import { validateBySchema } from '../schema/validate.ts'
 import { withPriority } from './pod-priority.ts'
 import type { Registry, WriteRequest } from './registry.ts'
 import { servedVersion } from './served-version.ts'
+import { requireFreeAddress } from './service-address.ts'
 import { closedMetadata } from './status-metadata.ts'
 
 type Fields = KubeObject & JsonObject
@@ -25,6 +26,7 @@ export function prepareCreate(registry: Registry, request: WriteRequest, decoded
   }
   const whole = { ...(startsWithoutStatus(definition) ? withField(decoded, 'status', noStatus) : decoded), metadata }
   const object = withPriority(registry, definition, whole)
+  requireFreeAddress(registry, request, object)
   requireValid(request, object, shapeErrors(definition, object, undefined))
   const prepared = definition.strategy.prepare?.(object, undefined) ?? object
   requireValid(request, prepared, [
