@@ -83,7 +83,8 @@ export function apiserverCommand(
       'service-account-issuer': 'https://kubernetes.default.svc',
       'service-account-key-file': files.accountPublicKey,
       'service-account-signing-key-file': files.accountKey,
-      'service-cluster-ip-range': '10.0.0.0/24',
+      // So many that an address which was given back is nobody else's when it is asked for again.
+      'service-cluster-ip-range': '10.0.0.0/16',
       'authorization-mode': 'RBAC',
       'allow-privileged': 'true',
       // Pods without a container mount no token; with the plugin each would wait for its account.
@@ -112,6 +113,7 @@ function flagsForRealNodes(address: string): Record<string, string> {
     'authorization-mode': 'Node,RBAC',
     'enable-admission-plugins': 'NodeRestriction',
     'disable-admission-plugins': '',
+    'service-cluster-ip-range': '10.0.0.0/24',
   }
 }
 

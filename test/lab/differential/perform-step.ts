@@ -16,7 +16,7 @@ export async function performRequest(side: Side, memory: SideMemory, step: Reque
   const path = memory.resolveText(step.path)
   const body = step.edit === undefined ? step.body : await editedBody(side, memory, step.edit)
   // A list that may be stale is only worth comparing once the server's cache has caught up.
-  if (query?.includes('resourceVersion=0') === true) await side.send({ method: 'GET', path })
+  if (query?.includes('resourceVersion=') === true) await side.send({ method: 'GET', path })
   const request: WireRequest = {
     method,
     path: query === undefined ? path : `${path}?${memory.resolveText(query)}`,

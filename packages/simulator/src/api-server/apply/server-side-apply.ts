@@ -41,6 +41,8 @@ export interface ApplyRequest {
   readonly subresource?: string
   /** Top-level fields this endpoint does not write, such as `status`. */
   readonly ignored?: readonly string[]
+  /** Fields of the metadata that it does not write either. */
+  readonly closedMetadata?: readonly string[]
   /** What an object of the kind holds that was never written. */
   readonly blank?: JsonObject | undefined
 }
@@ -63,10 +65,11 @@ const emptyObject: JsonObject = Object.freeze({})
 export function serverSideApply(request: ApplyRequest): ApplyResult {
   requireSameKind(request)
   const plan = fieldPlanOf(request.schema)
+  const open = withoutMetadata(request.applied, request.closedMetadata)
   // Metadata that says nothing is nobody's.
-  const saysNothing = request.live !== undefined && isSameJson(request.applied['metadata'], emptyObject)
+  const saysNothing = request.live !== undefined && isSameJson(open['metadata'], emptyObject)
   const hollow = saysNothing ? ['metadata'] : []
-  const applied = withoutFields(request.applied, [...(request.ignored ?? []), ...hollow])
+  const applied = withoutFields(open, [...(request.ignored ?? []), ...hollow])
   validateApplied(applied, plan, subjectOf(request.applied))
   const state: ApplyState = { request, applied, plan, owners: ownersOf(request) }
   const outcome = attempt(state, request.force)
@@ -138,14 +141,15 @@ function settleConflicts(state: ApplyState, conflicts: readonly FieldConflict[])
 }
 
 /** The owners to start from; what an untracked object has is taken to have been there before the first apply. */
-function ownersOf({ live, schema, apiVersion, time, subresource, ignored, blank }: ApplyRequest): readonly Ownership[] {
+function ownersOf(request: ApplyRequest): readonly Ownership[] {
+  const { live, schema, apiVersion, time, subresource, ignored, blank } = request
   if (live === undefined) return []
   const owners = readOwnership(live.metadata.managedFields)
   if (owners === undefined) throw unclassifiedFailure('failed to decode managed fields')
   if (owners.length > 0) return owners
   const tracked = trackUpdate({
     previous: undefined,
-    next: withOwnership(live, []),
+    next: withOwnership(withoutMetadata(live as KubeObject & JsonObject, request.closedMetadata), []),
     schema,
     manager: 'before-first-apply',
     blank,
@@ -181,6 +185,11 @@ function kindText(applied: JsonObject): string {
 
 function textOf(value: Json | undefined): string {
   return typeof value === 'string' ? value : ''
+}
+
+function withoutMetadata<T extends JsonObject>(object: T, names: readonly string[] = []): T {
+  const { metadata } = object
+  return names.length > 0 && isJsonObject(metadata) ? { ...object, metadata: withoutFields(metadata, names) } : object
 }
 
 function withoutFields(object: JsonObject, names: readonly string[]): JsonObject {

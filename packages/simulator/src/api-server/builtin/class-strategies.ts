@@ -2,7 +2,7 @@ import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceStrategy } from '../resource-definition.ts'
 import type { FieldError } from '../schema/field-error.ts'
 import { choiceErrors, immutableErrors, requiredError } from './field-rules.ts'
-import { withDefaults } from './with-defaults.ts'
+import { withDefaults, withPhase } from './with-defaults.ts'
 
 export interface PriorityClass extends KubeObject {
   readonly value?: number
@@ -66,10 +66,10 @@ interface Claim extends KubeObject {
 }
 
 export const persistentVolumeClaimStrategy: ResourceStrategy = {
-  prepare(next: Claim, previous: Claim | undefined) {
+  prepare(next: Claim) {
     const spec = withDefaults(next.spec ?? {}, { volumeMode: 'Filesystem' })
     const prepared = spec === next.spec ? next : { ...next, spec }
-    return previous === undefined ? { ...prepared, status: { phase: 'Pending' } } : prepared
+    return withPhase(prepared, 'Pending')
   },
 
   validate(next: Claim, previous: Claim | undefined) {

@@ -2,17 +2,18 @@ import type { Namespace } from '@cofferdam/kubernetes/api/core.ts'
 import type { ResourceStrategy } from '../resource-definition.ts'
 import { invalidErrors } from './field-rules.ts'
 import { finalizerOwnerErrors, labelErrors, qualifiedNameErrors } from './name-rules.ts'
+import { withPhase } from './with-defaults.ts'
 
 const nameLabel = 'kubernetes.io/metadata.name'
 
 export const namespaceStrategy: ResourceStrategy = {
-  prepare(next: Namespace, previous: Namespace | undefined) {
+  prepare(next: Namespace) {
     let prepared = next
     const { name, labels } = next.metadata
     if (name !== undefined && name !== '' && labels?.[nameLabel] !== name) {
       prepared = { ...next, metadata: { ...next.metadata, labels: { ...labels, [nameLabel]: name } } }
     }
-    return previous === undefined ? { ...prepared, status: { phase: 'Active' } } : prepared
+    return withPhase(prepared, 'Active')
   },
 
   admit(created: Namespace) {
@@ -23,7 +24,7 @@ export const namespaceStrategy: ResourceStrategy = {
 
   validateStatus({ metadata, status }: Namespace) {
     const isLeaving = metadata.deletionTimestamp !== undefined
-    if ((status?.phase ?? 'Active') === (isLeaving ? 'Terminating' : 'Active')) return []
+    if (status?.phase === (isLeaving ? 'Terminating' : 'Active')) return []
     const detail = isLeaving
       ? "may only be 'Terminating' if `deletionTimestamp` is not empty"
       : "may only be 'Active' if `deletionTimestamp` is empty"

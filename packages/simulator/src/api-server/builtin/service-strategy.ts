@@ -16,22 +16,22 @@ interface ServicePort {
   readonly protocol?: string
 }
 
-interface Service extends KubeObject {
-  readonly spec?: {
-    readonly type?: string
-    readonly clusterIP?: string
-    readonly clusterIPs?: readonly string[]
-    readonly selector?: Labels
-    readonly ports?: readonly ServicePort[]
-    readonly externalName?: string
-    readonly sessionAffinity?: string
-    readonly sessionAffinityConfig?: object
-    readonly externalTrafficPolicy?: string
-  }
-  readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly object[] } }
+export interface ServiceSpec {
+  readonly type?: string
+  readonly clusterIP?: string
+  readonly clusterIPs?: readonly string[]
+  readonly selector?: Labels
+  readonly ports?: readonly ServicePort[]
+  readonly externalName?: string
+  readonly sessionAffinity?: string
+  readonly sessionAffinityConfig?: object
+  readonly externalTrafficPolicy?: string
 }
 
-type Spec = NonNullable<Service['spec']>
+interface Service extends KubeObject {
+  readonly spec?: ServiceSpec
+  readonly status?: { readonly loadBalancer?: { readonly ingress?: readonly object[] } }
+}
 
 const specDefaults = { type: 'ClusterIP', sessionAffinity: 'None' }
 const threeHours = { clientIP: { timeoutSeconds: 10_800 } }
@@ -40,7 +40,7 @@ const addressDefaults = { ipFamilies: ['IPv4'], ipFamilyPolicy: 'SingleStack' }
 export const serviceStrategy: ResourceStrategy = {
   prepare(next: Service, previous: Service | undefined) {
     if (next.spec === previous?.spec && previous !== undefined) return next
-    let spec: Spec = withDefaults(next.spec ?? {}, specDefaults)
+    let spec: ServiceSpec = withDefaults(next.spec ?? {}, specDefaults)
     if (spec.sessionAffinity === 'ClientIP') spec = withDefaults(spec, { sessionAffinityConfig: threeHours })
     if (spec.type !== 'ExternalName') spec = withDefaults(spec, { internalTrafficPolicy: 'Cluster' })
     if (hasNodePorts(spec)) spec = withDefaults(spec, { externalTrafficPolicy: 'Cluster' })
@@ -57,9 +57,13 @@ export const serviceStrategy: ResourceStrategy = {
     return [{ kind: 'Forbidden', field: 'status.loadBalancer.ingress', detail }]
   },
 
-  warn({ spec }: Service) {
-    const isIgnored = spec?.clusterIP === 'None' && spec.sessionAffinity === 'ClientIP'
-    return isIgnored ? ['spec.SessionAffinity is ignored for headless services'] : []
+  warn({ spec = {} }: Service) {
+    const warnings: string[] = []
+    if (spec.type === 'ClusterIP' && spec.clusterIP === 'None' && spec.sessionAffinity !== 'None')
+      warnings.push('spec.SessionAffinity is ignored for headless services')
+    if (spec.type !== 'ExternalName' && spec.externalName)
+      warnings.push('spec.externalName is ignored when spec.type is not "ExternalName"')
+    return warnings
   },
 
   validate(next: Service, previous: Service | undefined) {
@@ -86,7 +90,7 @@ export const serviceStrategy: ResourceStrategy = {
   },
 }
 
-function hasNodePorts({ type }: Spec): boolean {
+function hasNodePorts({ type }: ServiceSpec): boolean {
   return type === 'NodePort' || type === 'LoadBalancer'
 }
 
@@ -111,7 +115,7 @@ function leftBehind(sent: Service, { spec: former = {} }: Service): Service {
 
 const addressFields = ['clusterIP', 'clusterIPs', 'ipFamilies', 'ipFamilyPolicy']
 
-function withoutFormerAddress(next: Service, former: Spec): Service {
+function withoutFormerAddress(next: Service, former: ServiceSpec): Service {
   const spec = next.spec ?? {}
   const isOnlyName = spec.type === 'ExternalName' && former.type !== 'ExternalName'
   if (!isOnlyName || spec.clusterIP !== former.clusterIP) return next
@@ -131,13 +135,13 @@ function allocated(service: Service, previous: Service | undefined, isDryRun: bo
   return { ...service, spec: { ...spec, ports } }
 }
 
-function unreadableAddress({ type, clusterIP }: Spec): FieldError | undefined {
+function unreadableAddress({ type, clusterIP }: ServiceSpec): FieldError | undefined {
   if (type === 'ExternalName' || !clusterIP || clusterIP === 'None' || isIP(clusterIP) !== 0) return undefined
   const detail = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)'
   return { kind: 'Invalid', field: 'spec.clusterIPs[0]', value: clusterIP, detail }
 }
 
-function portErrors({ ports = [], type, clusterIP, externalName }: Spec): FieldError[] {
+function portErrors({ ports = [], type, clusterIP, externalName }: ServiceSpec): FieldError[] {
   const isOnlyName = type === 'ExternalName'
   const errors: FieldError[] = []
   if (isOnlyName && !externalName) errors.push(requiredError('spec.externalName'))

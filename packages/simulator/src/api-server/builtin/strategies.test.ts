@@ -371,12 +371,17 @@ describe('what the built-in kinds refuse', () => {
     expect(errors?.map(({ field }) => field)).toEqual(refused)
   })
 
-  it('a service without an address warns that it cannot keep callers at one pod', () => {
+  it('a service warns that it cannot keep callers at one pod without an address, and stands for no other name with one', () => {
     const { warn } = strategyOf({ group: '', kind: 'Service' })
-    const warningsOf = (clusterIP: string) =>
-      warn?.(objectOf('Service', { spec: { clusterIP, sessionAffinity: 'ClientIP' } }), undefined)
-    expect([warningsOf('None'), warningsOf('10.0.0.77')]).toEqual([
+    const warningsOf = (spec: Record<string, string>) =>
+      warn?.(objectOf('Service', { spec: { type: 'ClusterIP', sessionAffinity: 'None', ...spec } }), undefined)
+    const sticky = { sessionAffinity: 'ClientIP' }
+    expect([warningsOf({ clusterIP: 'None', ...sticky }), warningsOf({ clusterIP: '10.0.0.77', ...sticky })]).toEqual([
       ['spec.SessionAffinity is ignored for headless services'],
+      [],
+    ])
+    expect([warningsOf({ externalName: 'db' }), warningsOf({ externalName: 'db', type: 'ExternalName' })]).toEqual([
+      ['spec.externalName is ignored when spec.type is not "ExternalName"'],
       [],
     ])
   })

@@ -34,6 +34,16 @@ describe('what the built-in kinds are given', () => {
     })
   })
 
+  it('a namespace and a claim whose status names no phase have their first one: who waits for it would wait for ever', () => {
+    const conditions = [{ type: 'Custom', status: 'True' }]
+    const phased = (kind: string, phase: string) => {
+      const before = objectOf(kind, { status: { phase } })
+      return prepared('', objectOf(kind, { status: { conditions } }), before)['status']
+    }
+    expect(phased('Namespace', 'Active')).toEqual({ phase: 'Active', conditions })
+    expect(phased('PersistentVolumeClaim', 'Bound')).toEqual({ phase: 'Pending', conditions })
+  })
+
   it('a daemon set is updated one node at a time', () => {
     expect(prepared('apps', objectOf('DaemonSet', workload()))['spec']).toMatchObject({
       revisionHistoryLimit: 10,

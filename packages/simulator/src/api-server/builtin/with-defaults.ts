@@ -31,3 +31,9 @@ export function withItems<T>(list: readonly T[], complete: (item: T) => T): read
 export function withField<T extends object, K extends keyof T>(object: T, field: K, value: T[K]): T {
   return object[field] === value ? object : { ...object, [field]: value }
 }
+
+/** The object with the phase it is in until somebody says another one: taking the phase away brings this one back. */
+export function withPhase<T extends { readonly status?: object }>(object: T, phase: string): T {
+  const status = withDefaults(object.status ?? {}, { phase })
+  return status === object.status ? object : { ...object, status }
+}

@@ -1,4 +1,5 @@
 import { ApiError, type StatusCause } from '@cofferdam/kubernetes/api/api-error.ts'
+import type { ObjectMeta } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { ResourceType } from '@cofferdam/kubernetes/api/resource-type.ts'
 
 type Resource = Pick<ResourceType, 'group' | 'plural'>
@@ -62,6 +63,11 @@ export function forbidden(resource: Resource, name: string, why: string, causes?
   return new ApiError('Forbidden', `${what} is forbidden: ${why}`, {
     details: { ...detailsOf(resource, name), ...(causes === undefined ? {} : { causes }) },
   })
+}
+
+/** What a new object is called by those who are asked before its name is made up, or missed. */
+export function nameAtAdmission({ name, generateName }: ObjectMeta): string {
+  return (generateName && name.startsWith(generateName) ? generateName : name) || 'Unknown'
 }
 
 export function badRequest(message: string): ApiError {

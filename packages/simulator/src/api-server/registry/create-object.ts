@@ -4,7 +4,7 @@ import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
 import { namespaces } from '@cofferdam/kubernetes/api/resources.ts'
 import { randomSuffix } from '@cofferdam/kubernetes/runtime/random.ts'
 import { deepFreeze } from '../store/deep-freeze.ts'
-import { alreadyExists, badRequest, forbidden, notFound } from './api-errors.ts'
+import { alreadyExists, badRequest, forbidden, nameAtAdmission, notFound } from './api-errors.ts'
 import { decodeObject } from './decode-object.ts'
 import { prepareCreate, trackWrite } from './prepare-write.ts'
 import { admissionOf, admit, bucketOf, type Registry, type WriteRequest } from './registry.ts'
@@ -82,7 +82,7 @@ export function requireOpenNamespace(registry: Registry, request: WriteRequest, 
   if (home.metadata.deletionTimestamp === undefined) return
   throw forbidden(
     type,
-    metadata.name,
+    nameAtAdmission(metadata),
     `unable to create new content in namespace ${namespace} because it is being terminated`,
     [
       {

@@ -108,6 +108,16 @@ describe('a definition of custom resources', () => {
     expect(await api.patch(locks, keyOf(made), { type: 'merge', body })).toEqual(made)
   })
 
+  it('notes nobody where a status is applied that says nothing: who watches would be told of a change that is none', async () => {
+    const { api } = fixture()
+    await api.create(customResourceDefinitions, definition())
+    const key = keyOf(await api.create(locks, lock('a', { spec: { holder: 'x' } })))
+    const forgotten = await api.patch(locks, key, { type: 'merge', body: { metadata: { managedFields: [{}] } } })
+    const body = { apiVersion: 'example.com/v1', kind: 'Lock', metadata: { name: 'a' } }
+    const options = { subresource: 'status', fieldManager: 'one' } as const
+    expect(await api.patch(locks, key, { type: 'apply', body }, options)).toBe(forgotten)
+  })
+
   it('takes finalizers without a domain, and warns that they may be those of another', async () => {
     const { api } = fixture()
     await api.create(customResourceDefinitions, definition())

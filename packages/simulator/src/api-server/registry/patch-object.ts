@@ -19,6 +19,7 @@ import { prepareCreate } from './prepare-write.ts'
 import type { Registry, WriteRequest } from './registry.ts'
 import { rewriteObject } from './rewrite-object.ts'
 import { servedVersion } from './served-version.ts'
+import { closedMetadata } from './status-metadata.ts'
 
 export async function patchObject(
   registry: Registry,
@@ -104,19 +105,19 @@ async function applyObject(
 ): Promise<KubeObject> {
   requireManager(request)
   const { definition, fieldManager, subresource } = request
-  const applied = withoutClosedMetadata(request, patch.body)
   let leavesNulls = false
   const merge = (live: KubeObject | undefined) => {
     const merged = serverSideApply({
       live,
-      applied,
+      applied: patch.body,
       schema: definition.schema,
       manager: fieldManager,
       force: patch.force === true,
       apiVersion: servedVersion(definition),
       time: timestamp(registry.clock),
       ...(subresource === undefined ? {} : { subresource }),
-      ...ignoredFields(request, applied),
+      ...ignoredFields(request),
+      closedMetadata: subresource === 'status' ? closedMetadata(definition) : [],
       blank: blankObjects[definition.storageKey],
     })
     leavesNulls = definition.origin === 'custom' && merged.leavesNulls
@@ -149,29 +150,9 @@ const blankObjects: Readonly<Record<string, JsonObject>> = {
 }
 
 /** What this endpoint does not write, and nobody therefore owns by applying it here. */
-function ignoredFields(
-  { definition, subresource }: WriteRequest,
-  applied: JsonObject,
-): { ignored?: readonly string[] } {
+function ignoredFields({ definition, subresource }: WriteRequest): { ignored?: readonly string[] } {
   if (subresource !== 'status') return definition.hasStatus ? { ignored: ['status'] } : {}
-  if (definition.origin === 'builtin') return { ignored: ['spec'] }
-  return { ignored: Object.keys(applied).filter((field) => !['apiVersion', 'kind', 'status'].includes(field)) }
-}
-
-/** Metadata that a write to the status puts back, and who applies it there therefore does not own. */
-const closedMetadata: Readonly<Record<string, readonly string[]>> = {
-  'apps/deployments': ['labels'],
-  pods: ['deletionTimestamp', 'ownerReferences'],
-}
-
-function withoutClosedMetadata({ definition, subresource }: WriteRequest, applied: JsonObject): JsonObject {
-  const closed = subresource === 'status' ? closedMetadata[definition.storageKey] : undefined
-  const { metadata } = applied
-  if (closed === undefined || !isJsonObject(metadata)) return applied
-  return {
-    ...applied,
-    metadata: Object.fromEntries(Object.entries(metadata).filter(([field]) => !closed.includes(field))),
-  }
+  return { ignored: definition.origin === 'builtin' ? ['spec'] : ['metadata', 'spec'] }
 }
 
 /** Who names an object and a version means those also where nothing else of the metadata counts. */

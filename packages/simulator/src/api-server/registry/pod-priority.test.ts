@@ -58,6 +58,14 @@ describe('the priority of a new pod', () => {
     expect((await refusalOf(api.create(pods, sent))).message).toContain('pods "a-" is forbidden')
   })
 
+  it('of a class that does not exist is refused also where the pod has no name: the refusal would name nothing at all', async () => {
+    const { api } = fixture()
+    expect(await refusalOf(api.create(pods, pod('', { priorityClassName: 'absent' })))).toMatchObject({
+      message: 'pods "Unknown" is forbidden: no PriorityClass with name absent was found',
+      details: { name: 'Unknown' },
+    })
+  })
+
   it('cannot be chosen beside the class', async () => {
     const { api } = fixture()
     expect(await refusalOf(api.create(pods, pod('a', { priority: 5 })))).toMatchObject({ code: 403 })

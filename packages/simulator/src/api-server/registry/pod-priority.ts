@@ -4,7 +4,7 @@ import type { PriorityClass } from '../builtin/class-strategies.ts'
 import { systemPriorities } from '../builtin/pod-strategy.ts'
 import type { ResourceDefinition } from '../resource-definition.ts'
 import type { Bucket } from '../store/bucket.ts'
-import { forbidden } from './api-errors.ts'
+import { forbidden, nameAtAdmission } from './api-errors.ts'
 import type { Registry } from './registry.ts'
 
 /**
@@ -16,9 +16,7 @@ export function withPriority({ store }: Registry, { storageKey, type }: Resource
   const { metadata, spec } = created as Pod
   if (storageKey !== 'pods' || spec === undefined) return created
   const { priorityClassName: name = '', priority: given } = spec
-  const { generateName } = metadata
-  // Admission is asked before a name is made up.
-  const pod = generateName && metadata.name.startsWith(generateName) ? generateName : metadata.name
+  const pod = nameAtAdmission(metadata)
   const found = classOf(store.bucket('scheduling.k8s.io/priorityclasses'), name)
   const priority = systemPriorities[name] ?? found?.value ?? (name === '' ? 0 : undefined)
   if (priority === undefined) throw forbidden(type, pod, `no PriorityClass with name ${name} was found`)

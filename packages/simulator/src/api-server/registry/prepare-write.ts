@@ -10,6 +10,8 @@ import { validateBySchema } from '../schema/validate.ts'
 import { withPriority } from './pod-priority.ts'
 import type { Registry, WriteRequest } from './registry.ts'
 import { servedVersion } from './served-version.ts'
+import { requireFreeAddress } from './service-address.ts'
+import { closedMetadata } from './status-metadata.ts'
 
 type Fields = KubeObject & JsonObject
 
@@ -24,6 +26,7 @@ export function prepareCreate(registry: Registry, request: WriteRequest, decoded
   }
   const whole = { ...(startsWithoutStatus(definition) ? withField(decoded, 'status', noStatus) : decoded), metadata }
   const object = withPriority(registry, definition, whole)
+  requireFreeAddress(registry, request, object)
   requireValid(request, object, shapeErrors(definition, object, undefined))
   const prepared = definition.strategy.prepare?.(object, undefined) ?? object
   requireValid(request, prepared, [
@@ -105,23 +108,30 @@ function withStatusOf(
   decoded: KubeObject,
   isTracked: boolean,
 ): KubeObject {
-  const { managedFields } = decoded.metadata
-  const metadata = {
-    ...previous.metadata,
-    ...(definition.origin === 'builtin' ? openMetadata(definition, decoded.metadata, previous.metadata) : {}),
-    ...(isTracked ? { managedFields } : {}),
-  } as ObjectMeta
+  const metadata = statusMetadata(definition, previous.metadata, decoded.metadata, isTracked)
   const hasSameMetadata = isSameJson(metadata, previous.metadata)
   const hasSameStatus = isSameJson((decoded as Fields).status, (previous as Fields).status)
   const next = hasSameStatus ? previous : withField(previous, 'status', decoded)
   return hasSameMetadata ? next : { ...next, metadata }
 }
 
-/** What built-in kinds let a status write change beside the status. Who names another uid gets the answer that it never changes. */
-function openMetadata({ storageKey }: ResourceDefinition, sent: ObjectMeta, previous: ObjectMeta): Partial<ObjectMeta> {
-  const { annotations, finalizers } = sent
-  const { labels } = storageKey === 'apps/deployments' ? previous : sent
-  return { labels, annotations, finalizers, uid: sent.uid || previous.uid } as Partial<ObjectMeta>
+/** Who writes the status of a built-in kind writes its metadata too, but for what the kind puts back; of a custom resource nothing else. */
+function statusMetadata(
+  definition: ResourceDefinition,
+  previous: ObjectMeta,
+  sent: ObjectMeta,
+  isTracked: boolean,
+): ObjectMeta {
+  const managedFields = isTracked ? sent.managedFields : previous.managedFields
+  if (definition.origin === 'custom') return withEntries(previous, { managedFields })
+  const putBack = closedMetadata(definition).map((field) => [field, previous[field]])
+  return keptMetadata(previous, withEntries(sent, { ...Object.fromEntries(putBack), managedFields }), isTracked)
+}
+
+/** The metadata with other values; undefined takes a field away. */
+function withEntries(metadata: ObjectMeta, entries: Partial<Record<keyof ObjectMeta, unknown>>): ObjectMeta {
+  const all = Object.entries({ ...metadata, ...entries })
+  return Object.fromEntries(all.filter(([, value]) => value !== undefined)) as unknown as ObjectMeta
 }
 
 function withKeptFields(
@@ -181,8 +191,7 @@ function keptMetadata(previous: ObjectMeta, sent: ObjectMeta, isTracked: boolean
   if (sent.uid) kept['uid'] = sent.uid
   kept['deletionTimestamp'] ??= sent.deletionTimestamp
   kept['deletionGracePeriodSeconds'] = sent.deletionGracePeriodSeconds ?? previous.deletionGracePeriodSeconds
-  for (const field in kept) if (kept[field] === undefined) delete kept[field]
-  return kept as unknown as ObjectMeta
+  return withEntries(kept as unknown as ObjectMeta, {})
 }
 
 /** The generation counts the changes of what is wanted: all but metadata, and status where that is a subresource. */

@@ -9,6 +9,7 @@ import { decodeObject } from './decode-object.ts'
 import { prepareUpdate, trackWrite, warnWriter } from './prepare-write.ts'
 import { admissionOf, admit, bucketOf, type Registry, type WriteRequest } from './registry.ts'
 import { asServed, asStored } from './served-version.ts'
+import { requireFreeAddress } from './service-address.ts'
 import { storedWithNulls } from './stored-with-nulls.ts'
 
 type Fields = KubeObject & JsonObject
@@ -81,6 +82,7 @@ function nextState(registry: Registry, request: WriteRequest, rewrite: Rewrite, 
   }
   requireCurrent(request, changed, current)
   const decoded = (rewrite.decode ?? ((sent) => decodeObject(request, sent, current)))(changed, current)
+  requireFreeAddress(registry, request, decoded, current)
   const next = prepareUpdate(request, decoded, current, rewrite.isTracked === true)
   if (rewrite.isTracked === true) return next
   const written = beforeItIsPutBack(request, decoded, next)

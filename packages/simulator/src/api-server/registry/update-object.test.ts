@@ -184,6 +184,16 @@ describe('what only a real server would have shown: an update', () => {
     expect([done.status, done.metadata.labels?.['app'], done.spec.replicas]).toEqual([{ replicas: 1 }, undefined, 2])
   })
 
+  it('of the status by apply that says nothing notes nobody: who watches would be told of a change that is none', async () => {
+    const { api } = fixture()
+    await api.create(deployments, { ...deployment('web'), metadata: { ...inDefault('web'), labels: { app: 'web' } } })
+    const forget = { type: 'merge', body: { metadata: { managedFields: [{}] } } } as const
+    const forgotten = await api.patch(deployments, inDefault('web'), forget)
+    const options = { subresource: 'status', fieldManager: 'one' } as const
+    const body = deploymentOf('web', { labels: { app: 'other' } })
+    expect(await api.patch(deployments, inDefault('web'), { type: 'apply', body }, options)).toBe(forgotten)
+  })
+
   it('that puts features into a lease which are off drops them', async () => {
     const { api } = fixture()
     const spec = { holderIdentity: 'a', strategy: 'OldestEmulationVersion', preferredHolder: 'b' }

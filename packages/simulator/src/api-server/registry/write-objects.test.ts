@@ -102,6 +102,8 @@ describe('a create', () => {
         'configmaps "a" is forbidden: unable to create new content in namespace shop because it is being terminated',
       details: { causes: [{ reason: 'NamespaceTerminating' }] },
     })
+    const unnamed = { ...inShop, metadata: { namespace: 'shop', generateName: 'a-' } } as never
+    expect((await refusalOf(api.create(configMaps, unnamed))).message).toContain('configmaps "a-" is forbidden')
   })
 
   const refusedObjects: Record<string, { object: KubeObject; refusal: object }> = {
