@@ -67,4 +67,13 @@ export class AppLockBook {
     }
     return held.judged.locks.get(name)
   }
+
+  /** The same of a budget as the API server has just given it, which may be newer than what stands here. */
+  lockAsRead(budget: GuardedBudget, nowMs: number): AppLock | undefined {
+    const { namespace, name, annotations } = budget
+    if (annotations[appLockAnnotation] === undefined) return undefined
+    const others = [...(this.#byNamespace.get(namespace)?.budgets.values() ?? [])].filter((each) => each.name !== name)
+    const budgets = [...others, budget]
+    return appLocksInForce({ namespace, budgets, records: this.#records, policy: this.#policy, nowMs }).get(name)
+  }
 }

@@ -1,9 +1,9 @@
+import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { AppLockPolicy } from '../ledger/rules/app-lock.ts'
 import type { EvictionBudget } from '../ledger/rules/decide-eviction.ts'
 import type { Ledger } from '../ledger/rules/ledger.ts'
-import type { BudgetReference } from '../shared/object-references.ts'
 import { known, type Observed, unknown } from '../shared/observed.ts'
 import { AppLockBook } from './app-lock-book.ts'
 import { BudgetIndex } from './budget-index.ts'
@@ -29,8 +29,11 @@ export interface CoveringBudget extends EvictionBudget {
 export interface CoveringBudgets {
   /** `ledger`: where it is recorded since when they have been locked. While that is not known, what was known before counts. */
   covering(pod: Pick<GuardedPod, 'namespace' | 'labels'>, ledger: Observed<Ledger>): Observed<readonly CoveringBudget[]>
-  /** Reads these again: our copy may be from before an owner locked one. Returns why that cannot be known. */
-  renew(budgets: readonly BudgetReference[]): Promise<string | undefined>
+  /** The same, each of them read again: our copy may be from before an owner locked it. A lock counts if either has it. */
+  coveringAsRead(
+    pod: Pick<GuardedPod, 'namespace' | 'labels'>,
+    ledger: Observed<Ledger>,
+  ): Promise<Observed<readonly CoveringBudget[]>>
   stop(): void
 }
 
@@ -50,32 +53,37 @@ export function followBudgets(options: CoveringBudgetsOptions): CoveringBudgets 
     } else if (change.type !== 'resynced') put(change.value)
   })
   for (const budget of view.list()) put(budget)
+
+  function inView({ namespace, labels }: Pick<GuardedPod, 'namespace' | 'labels'>, ledger: Observed<Ledger>) {
+    locks.learn(ledger)
+    if (view.ageMs() > trustedMs) return unknown('the budgets of the cluster are not known at the moment')
+    return index.covering(namespace, labels)
+  }
+
   return {
-    covering({ namespace, labels }, ledger) {
-      locks.learn(ledger)
-      if (view.ageMs() > trustedMs) return unknown('the budgets of the cluster are not known at the moment')
-      const found = index.covering(namespace, labels)
+    covering(pod, ledger) {
+      const found = inView(pod, ledger)
       if (!found.known) return found
       const nowMs = clock.now()
-      return known(
-        found.value.map((budget) => ({
-          ...referenceTo(budget),
-          isExchanged: budget.isExchanged,
-          mayHoldStorage: budget.mayHoldStorage,
-          appLock: locks.lockOf(budget, nowMs),
-        })),
-      )
+      return known(found.value.map((budget) => ({ ...viewOf(budget), appLock: locks.lockOf(budget, nowMs) })))
     },
-    async renew(budgets) {
-      const renewed = await Promise.all(budgets.map(read))
-      for (const budget of renewed) if (budget.known && budget.value !== undefined) put(budget.value)
-      const unread = renewed.find((budget) => !budget.known)
-      return unread?.known === false ? unread.why : undefined
+    async coveringAsRead(pod, ledger) {
+      const found = inView(pod, ledger)
+      if (!found.known) return found
+      const covering: CoveringBudget[] = []
+      for (const answer of await Promise.all(found.value.map(read))) {
+        if (!answer.known) return answer
+        const budget = answer.value
+        if (budget?.selector === undefined || !isSelected(budget.selector, pod.labels)) continue
+        const nowMs = clock.now()
+        covering.push({ ...viewOf(budget), appLock: locks.lockAsRead(budget, nowMs) ?? locks.lockOf(budget, nowMs) })
+      }
+      return known(covering)
     },
     stop,
   }
 }
 
-function referenceTo({ namespace, name, uid }: GuardedBudget) {
-  return { namespace, name, uid }
+function viewOf({ namespace, name, uid, isExchanged, mayHoldStorage }: GuardedBudget) {
+  return { namespace, name, uid, isExchanged, mayHoldStorage }
 }

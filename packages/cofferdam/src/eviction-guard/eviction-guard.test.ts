@@ -34,6 +34,7 @@ const budget = (annotations: JsonObject = {}): GuardedBudget => ({
   annotations: Object.fromEntries(Object.entries(annotations).map(([key, value]) => [key, JSON.stringify(value)])),
 })
 const locked = budget({ 'cofferdam.io/lock': lock })
+const other = (like: GuardedBudget): GuardedBudget => ({ ...like, selector: { matchLabels: { app: 'db' } } })
 
 interface Seen {
   readonly pods?: readonly GuardedPod[]
@@ -177,6 +178,19 @@ const scenarios: Record<string, { given: Seen; asked?: object; isStrict?: boolea
     },
     'a budget that is gone since lets its pods go, as far as the guard goes': {
       given: { budgets: [budget()], stored: known(undefined) },
+      isStrict: true,
+      then: [true, 'NoBudget'],
+    },
+    'a budget that covers other pods by now lets this one go': {
+      given: { budgets: [budget()], stored: known(other(locked)) },
+      isStrict: true,
+      then: [true, 'NoBudget'],
+    },
+    'a lock beyond the quota of its namespace locks nothing, though only the API server has it': {
+      given: {
+        budgets: [budget(), ...['a', 'b', 'c', 'd', 'e'].map((name) => ({ ...other(locked), name }))],
+        stored: known(locked),
+      },
       isStrict: true,
       then: [true, 'NothingHeld'],
     },

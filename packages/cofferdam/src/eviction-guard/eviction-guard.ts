@@ -139,9 +139,8 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
     const token = parseEvictionToken(removal.annotations[evictionTokenAnnotation])
     const placed = pod.known && pod.value !== undefined ? known(withPlace(pod.value)) : pod
     let covering: ReturnType<typeof budgetsOver> = known([])
-    let unread: string | undefined
-    const judge = (seen: Observed<Ledger>) => {
-      covering = unread === undefined ? budgetsOver(pod, seen) : unknown(unread)
+    const judge = (seen: Observed<Ledger>, over = budgetsOver(pod, seen)) => {
+      covering = over
       return decideEviction({
         target: { namespace: removal.namespace, name: removal.name },
         pod: placed,
@@ -169,10 +168,10 @@ export function createEvictionGuard(options: EvictionGuardOptions): EvictionGuar
         verdict = judge(seen)
       }
     }
-    if (isStrict && (verdict.reason === 'NothingHeld' || verdict.reason === 'HeldForThis') && covering.known) {
+    const isFree = verdict.reason === 'NothingHeld' || verdict.reason === 'HeldForThis'
+    if (isStrict && isFree && pod.known && pod.value !== undefined) {
       // Whoever marked the namespace may have heard of a lock there that our copy is too old for.
-      unread = await budgets.renew(covering.value)
-      verdict = judge(seen)
+      verdict = judge(seen, await budgets.coveringAsRead(pod.value, seen))
     }
     // The operator knows why, and a deletion asks no budget.
     if (token !== undefined || verb !== 'evict') return verdict
