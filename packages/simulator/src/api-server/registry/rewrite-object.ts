@@ -1,5 +1,5 @@
 import { isJsonObject, isSameJson, type Json, type JsonObject } from '@cofferdam/kubernetes/api/json.ts'
-import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
+import type { KubeObject, ObjectMeta } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyText, type ObjectKey } from '@cofferdam/kubernetes/api/resource-type.ts'
 import type { AdmissionRequest } from '../admission/admission.ts'
 import { unclassifiedFailure } from '../patch/patch-failure.ts'
@@ -109,12 +109,23 @@ function beforeItIsPutBack(
   next: KubeObject,
 ): KubeObject {
   if (subresource !== undefined) return next
-  const { deletionTimestamp } = decoded.metadata
-  const hasOtherTime = deletionTimestamp !== undefined && deletionTimestamp !== next.metadata.deletionTimestamp
-  const metadata = hasOtherTime ? { ...next.metadata, deletionTimestamp } : next.metadata
+  const metadata = deletionAsSent(decoded.metadata, next.metadata)
   const spec = specAsSent(definition.storageKey, decoded as Fields, next as Fields)
   if (!isSameJson(spec, (next as Fields).spec)) return { ...next, metadata, spec } as KubeObject
-  return hasOtherTime ? { ...next, metadata } : next
+  return metadata === next.metadata ? next : { ...next, metadata }
+}
+
+/** Who leaves out that an object is deleted takes it from who owned that, though the object stays deleted. */
+function deletionAsSent(sent: ObjectMeta, next: ObjectMeta): ObjectMeta {
+  const { deletionTimestamp, deletionGracePeriodSeconds } = sent
+  const hasSameTime = deletionTimestamp === next.deletionTimestamp
+  if (hasSameTime && deletionGracePeriodSeconds === next.deletionGracePeriodSeconds) return next
+  const { deletionTimestamp: _, deletionGracePeriodSeconds: __, ...rest } = next
+  return {
+    ...rest,
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
+    ...(deletionGracePeriodSeconds === undefined ? {} : { deletionGracePeriodSeconds }),
+  }
 }
 
 /** Of these kinds: what of the spec is put back or completed afterwards. */

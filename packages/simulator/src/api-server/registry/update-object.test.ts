@@ -146,6 +146,23 @@ describe('what only a real server would have shown: an update', () => {
     expect(later.metadata.resourceVersion).not.toBe(leaving.metadata.resourceVersion)
   })
 
+  it('that leaves out the time of deletion takes it from its owner: an applier would be told of a conflict with one who gave it up', async () => {
+    const { api } = fixture()
+    await api.create(configMaps, configMap('a', { x: '1' }, { finalizers: ['example.com/hold'] }))
+    const leaving = await api.delete(configMaps, inDefault('a'))
+    const metadata = { ...leaving.metadata, deletionTimestamp: '2020-01-01T00:00:00Z' }
+    const owned = await api.update(configMaps, { ...leaving, metadata }, { fieldManager: 'writer' })
+    const managersOf = ({ metadata: { managedFields } }: KubeObject) => managedFields?.map(({ manager }) => manager)
+    expect(managersOf(owned)).toContain('writer')
+    const { deletionTimestamp: _, ...rest } = owned.metadata
+    const later: KubeObject = await api.update(configMaps, { ...owned, metadata: rest })
+    expect(managersOf(later)).not.toContain('writer')
+    expect(later.metadata.deletionTimestamp).toBe(leaving.metadata.deletionTimestamp)
+    // Where nobody owns it there is nothing to take, and so nothing to write.
+    const { deletionTimestamp: __, ...again } = later.metadata
+    expect(await api.update(configMaps, { ...later, metadata: again })).toBe(later)
+  })
+
   it('that forgets owners which nobody noted is not a write', async () => {
     const { api } = fixture()
     const body = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'a' } }
