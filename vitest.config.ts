@@ -29,6 +29,7 @@ export default defineConfig({
     // On two cores the default would leave one of them idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 30_000,
+    hookTimeout: 30_000,
     server: { deps: { external: [nativeFolder] } },
     // What has not changed is not compiled again: about a quarter of the work of a second run. Native modules are another folder in each run, of which
     // what was compiled before does not know.
