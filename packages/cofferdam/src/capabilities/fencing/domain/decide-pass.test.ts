@@ -214,3 +214,18 @@ it('a budget whose annotations somebody removed is written with all of them: nob
   const objects = { ...calm, budgets: [{ ...budget, metadata } as (typeof calm.budgets)[number]] }
   expect(applyDecision(objects).budgets[0]?.metadata.annotations).toEqual(budget?.metadata.annotations)
 })
+
+it('which machines count, and why, is written once the OSDs were read: where they could not be, each pass wrote both, without an end (seed 23410)', () => {
+  const left = exampleCluster(['a', 'b'], { evidence: unclean.evidence })
+  const objects = { ...settled(smallFencing({ clusters: [unclean] })), clusters: [left] }
+  const closing = (areOsdsFresh: boolean) => {
+    const { steps } = decideFencingPass(seen(objects, { areOsdsFresh }), decideFencing)
+    const step = steps.find((each) => each.do === 'write' && each.what === 'close-budget')
+    if (step?.do !== 'write' || step.what !== 'close-budget') throw new Error('no budget is closed')
+    const { budget, notes = {} } = step.wanted
+    return { allowed: budget.status.disruptionsAllowed, machines: budget.status.expectedMachines, notes }
+  }
+  expect(closing(false)).toEqual({ allowed: 0, machines: 3, notes: {} })
+  expect(closing(true)).toMatchObject({ allowed: 0, machines: 2 })
+  expect(Object.keys(closing(true).notes).length).toBeGreaterThan(0)
+})

@@ -53,11 +53,13 @@ function protect(snapshot: SeenFencing, decision: FencingDecision): FencingStep[
   for (const note of decision.outageNotes) steps.push({ do: 'write', what: 'note-outage', note })
   const answers = answersOf(decision).map((answer) => ({ answer, ...standingOf(snapshot, decision, answer) }))
   const announced = answers.filter(({ isAnnounced }) => isAnnounced)
+  const isLetting = announced.length > 0 || lets(decision)
   for (const { wanted, isKept } of answers) {
-    steps.push({ do: 'write', what: isKept ? 'keep-budget' : 'close-budget', wanted })
+    const meant = isLetting && !snapshot.areOsdsFresh ? untilRead(snapshot, wanted) : wanted
+    steps.push({ do: 'write', what: isKept ? 'keep-budget' : 'close-budget', wanted: meant })
   }
   steps.push(...shutFormer(snapshot, decision), { do: 'hold', what: 'hold', fences })
-  if (announced.length === 0 && !lets(decision)) {
+  if (!isLetting) {
     return [
       ...steps,
       { do: 'hold', what: 'release', fences },
@@ -106,14 +108,25 @@ function standingOf(snapshot: SeenFencing, { fences }: FencingDecision, answer: 
   const isEnding = fences.some(({ cluster, isOver }) => isOver && cluster.uid === uid)
   const isAsWanted = isKept && buildBudgetStatus(seen, { cluster: answer, budget, fences }) === undefined
   const isAnnounced = isEnding || (mayStayOpen && !isAsWanted)
-  // What is about to be announced may be decided otherwise once the OSDs were read again, and is not said before.
-  const notes = isAnnounced && !snapshot.areOsdsFresh ? {} : noteFor(snapshot, answer)
   return {
-    wanted: { ...kept, budget: closed(budget), notes },
+    wanted: { ...kept, budget: closed(budget), notes: noteFor(snapshot, answer) },
     isKept,
     isOpen: isKept && (seen.status?.disruptionsAllowed ?? 0) > 0,
     isAnnounced,
   }
+}
+
+/**
+ * What may be decided otherwise once the OSDs were read again is not said before: which machines count, and why. Where they cannot be
+ * read, each pass would write both, and each of these would begin the next. That it is closed does not wait.
+ */
+function untilRead({ budgets }: SeenFencing, wanted: BudgetOfCluster): BudgetOfCluster {
+  const { status } = find(budgets, wanted.budget) ?? {}
+  const { budget } = wanted
+  if (status === undefined) return { ...wanted, notes: {} }
+  const { currentHealthy, desiredHealthy, expectedMachines } = status
+  const counts = { ...budget.status, currentHealthy, desiredHealthy, expectedMachines }
+  return { ...wanted, notes: {}, budget: { ...budget, status: counts } }
 }
 
 /**
