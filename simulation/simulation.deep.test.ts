@@ -20,6 +20,7 @@ const mendedShort: Readonly<Record<string, number>> = {
   'a node that was NotReady when it was rebooted comes back': 21_711,
   'a lock is not forgotten because a server that has fallen behind lists the past': 22_554,
   'no budget stays marked by a request that ended on an old copy of it': 22_862,
+  'fencing comes to an end of its writes while the pods of OSDs can be watched and not listed': 23_410,
   'a lock that the operator has heard of holds when both replicas start at a server that has fallen behind': 22_906,
 }
 

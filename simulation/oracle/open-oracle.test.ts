@@ -106,6 +106,18 @@ it('an operator that deletes pods of an application is blamed for the deletion a
   expect(rules()).toEqual(['S15', 'S5'])
 })
 
+it('an operator that answers to its own write with the next is blamed, and stopped, or the scenario would never end', async () => {
+  const note = (text: string) =>
+    rival.patch(nodes, { name: 'node-a' }, { type: 'merge', body: { metadata: { annotations: { note: text } } } })
+  const hurry = async () => {
+    for (let count = 0; count < 1_000; count += 1) await note(String(count))
+  }
+  await expect(hurry()).rejects.toThrow('was written 200 times within a second')
+  expect(blame.violations.map(({ rule, sentence }) => `${rule} ${sentence}`)).toEqual([
+    'L8 the operator writes nodes//node-a/ without an end',
+  ])
+})
+
 it('an operator that opens a node which a colleague closed is blamed', async () => {
   const close = (unschedulable: boolean | null) =>
     [nodes, { name: 'node-a' }, { type: 'merge', body: { spec: { unschedulable } } }] as const

@@ -42,18 +42,21 @@ const neverDeleted = [
   'nodes',
   'namespaces',
 ]
+/** No object is written so often within a second, but by who answers to each of its own writes. */
+const mostInASecond = 200
 /** Until the guard has heard of a lock it lets evictions through. The mark on the namespace says that it has. */
 const heardMs = 10_000
 
 /**
  * What may be written: S4, no eviction under a locked budget is let through; S15, the operator deletes nothing that holds data or runs;
- * S16, it opens only nodes that it closed itself; S20, no private key is in anything but a Secret.
+ * S16, it opens only nodes that it closed itself; S20, no private key is in anything but a Secret. L8: no write begins the next one.
  */
 export function watchWrites(ports: WriteOraclePorts, { blame }: Blame): WriteOracle {
   const { stage, data, fences, quorum, writer, excuses } = ports
   /** Nodes that are closed, and who closed them. */
   const closedBy = new Map<string, string>()
   const lockedSince = new Map<string, number>()
+  let lately: { readonly second: number; readonly counts: Map<string, number> } = { second: 0, counts: new Map() }
 
   /** Called by the server as soon as a node is stored: whoever writes at that moment did it. */
   function sawNode({ metadata, spec }: Node, isGone: boolean): void {
@@ -67,8 +70,21 @@ export function watchWrites(ports: WriteOraclePorts, { blame }: Blame): WriteOra
       blame('S16', `the operator opened ${name}, which ${closer} had closed`)
   }
 
+  /** Where no time passes between writes the scenario would never end, so the one that is too many fails. */
+  function judgeHaste({ type, key, subresource = '' }: Write): void {
+    const second = Math.floor(stage().clock.now() / 1_000)
+    if (lately.second !== second) lately = { second, counts: new Map() }
+    const object = `${type.plural}/${key.namespace ?? ''}/${key.name ?? ''}/${subresource}`
+    const count = (lately.counts.get(object) ?? 0) + 1
+    lately.counts.set(object, count)
+    if (count < mostInASecond) return
+    blame('L8', `the operator writes ${object} without an end`)
+    throw new Error(`${object} was written ${count} times within a second`)
+  }
+
   function judgeOperator(write: Write): (() => void) | undefined {
     const { verb, type, key, body } = write
+    judgeHaste(write)
     fences.judge(write)
     if (verb === 'deletecollection') blame('S15', `the operator deletes all ${type.plural}`)
     if (verb === 'delete' && neverDeleted.includes(type.plural) && !isOsdPod(write))
