@@ -35,15 +35,20 @@ export const processFaults: Readonly<Record<string, FaultKind>> = {
   'crash loop': {
     row: 'F3',
     fits: always,
-    apply({ stage, random, tell, excuses }) {
+    apply({ stage, random, tell, excuses, atHome }) {
       const times = between(random, 2, 8)
       tell(`each process dies ${times} times`)
       excuses.hindered((times + 2) * 15_000)
-      for (let turn = 0; turn < times; turn += 1) {
+      const turns = Array.from({ length: times }, (_, turn) =>
         stage.clock.after(turn * 15_000, () => {
           for (const { hazards } of stage.processes.running) hazards.crash = { writesLeft: 0, position: 'before' }
-        })
-      }
+        }),
+      )
+      // One that has nothing to write would die at its first write of the quiet day, and the next one writes what it left.
+      atHome(() => {
+        for (const cancel of turns) cancel()
+        for (const { hazards } of stage.processes.running) hazards.crash = undefined
+      })
     },
   },
   'a process stands still at a write, then goes on': {
