@@ -40,8 +40,8 @@ export interface CrashStory<S extends CrashStage> {
   readonly operate?: OperateOptions
 }
 
-/** So long nothing more happens in the end: what is left over shows by then. */
-const quietSeconds = 90
+/** So long nothing more happens in the end: what is left over shows by then, and what a new process had to take for forgotten is over. */
+const quietSeconds = 180
 
 /** The whole operator, guard and all, that dies where it is told to; another one follows it. */
 export function crashScenario<S extends CrashStage>(story: CrashStory<S>): CrashScenario {
