@@ -11,38 +11,41 @@ export interface PresentHolds {
 }
 
 /**
- * Ceph may be told to spread copies over another type while a node is drained. The hold of that node is then named after what is no failure domain
- * any more, and would keep every OSD where it is, those of its own node too. So it counts for the domain that the node is in now.
+ * Ceph may be told to spread copies over another type while a node is drained, or to have an OSD under another host. The hold of that node is
+ * then named after a failure domain that its OSDs are not in any more, and would keep them where they are. So it counts for the one they are in
+ * now.
  *
- * Of several that shared a domain and are in different ones now, the first to be granted goes on.
+ * Of several that shared a domain and are in different ones now, the first to be granted goes on; a fence, which has no node here and waits for
+ * none of them, counts beside it.
  * Fails closed: a hold whose node has no OSDs, or OSDs of several domains, keeps its name and lets nothing go.
  */
 export function presentHolds(
   arbiter: Observed<StorageArbiter> | undefined,
-  layout: Pick<Layout, 'domains' | 'osds'>,
+  { osds }: Pick<Layout, 'osds'>,
 ): PresentHolds {
-  if (arbiter?.known !== true) return { arbiter, ledgerScope: (domain) => domain }
-  const { others } = arbiter.value
-  const names = new Set(layout.domains.map(({ name }) => name))
-  const isPresent = ({ scope }: LedgerEntry) => scope === '' || scope.split('+').some((name) => names.has(name))
-  const former = others.filter((entry) => !isPresent(entry)).sort((a, b) => a.epoch - b.epoch)
-  const [first] = former
-  if (first === undefined) return { arbiter, ledgerScope: (domain) => domain }
-  const scopeOf = (entry: LedgerEntry) => presentDomain(entry, arbiter.value, layout) ?? entry.scope
-  const present = scopeOf(first)
-  const goingOn = former.map((entry) => ({ ...entry, scope: scopeOf(entry) })).filter(({ scope }) => scope === present)
+  const asNamed: PresentHolds = { arbiter, ledgerScope: (domain) => domain }
+  if (arbiter?.known !== true) return asNamed
+  const { others, heldNodes = {} } = arbiter.value
+  const nodesOf = ({ requestId }: LedgerEntry) => heldNodes[requestId] ?? []
+  const presentScope = (entry: LedgerEntry) => {
+    const { scope } = entry
+    const domain = scope === '' ? undefined : domainOf(nodesOf(entry), osds)
+    return domain === undefined || scope.split('+').includes(domain) ? scope : domain
+  }
+  if (others.every((entry) => presentScope(entry) === entry.scope)) return asNamed
+  const [first] = others.filter((entry) => nodesOf(entry).length > 0).sort((a, b) => a.epoch - b.epoch) as [LedgerEntry]
+  const present = presentScope(first)
+  const goingOn = others
+    .map((entry) => ({ ...entry, scope: presentScope(entry) }))
+    .filter((entry) => entry.scope === present || nodesOf(entry).length === 0)
   return {
-    arbiter: known({ ...arbiter.value, others: [...others.filter(isPresent), ...goingOn] }),
+    arbiter: known({ ...arbiter.value, others: goingOn }),
     ledgerScope: (domain) => (domain === present ? first.scope : domain),
   }
 }
 
-function presentDomain(
-  { requestId }: LedgerEntry,
-  { heldNodes = {} }: StorageArbiter,
-  { osds }: Pick<Layout, 'osds'>,
-): string | undefined {
-  const nodes = heldNodes[requestId] ?? []
+/** The one failure domain of all OSDs there. */
+function domainOf(nodes: readonly string[], osds: Layout['osds']): string | undefined {
   const there = osds.filter(({ nodeName }) => nodeName !== undefined && nodes.includes(nodeName))
   const domains = new Set(there.map(({ domain }) => domain))
   return domains.size === 1 ? [...domains][0] : undefined
