@@ -13,6 +13,9 @@ const mostCopies = 10
 /** `osd pool set` and `osd pool create`. */
 export function poolCommands(state: CephState, effects: PoolEffects): CommandTable {
   const { map } = state
+  const [first] = state.pools
+  /** What a cluster gives a new pool does not change with what somebody sets for another. */
+  const pattern = first && { ...first, minSize: firstFloor(first) }
   const variables: Readonly<Record<string, (pool: Pool, value: string) => CephAnswer>> = {
     min_size: setFloor,
     size: setSize,
@@ -67,15 +70,14 @@ export function poolCommands(state: CephState, effects: PoolEffects): CommandTab
     return { code: 0, out: '', err: `set pool ${pool.id} crush_rule to ${value}` }
   }
 
-  /** As the first pool is, but for its name and how many placement groups it has. */
+  /** As the first pool was in the beginning, but for its name and how many placement groups it has. */
   function createPool(command: CephCommand): CephAnswer {
     const [name = ''] = texts(command['pool'])
-    const [first] = state.pools
-    if (first === undefined || name === '')
+    if (pattern === undefined || name === '')
       return failed(errno.invalid, 'a pool needs a name, and one to be made after')
     if (state.pools.some((one) => one.name === name)) return failed(errno.exists, `pool '${name}' already exists`)
     const id = Math.max(...state.pools.map((one) => one.id)) + 1
-    const pool: Pool = { ...first, id, name, minSize: firstFloor(first), pgCount: Number(command['pg_num'] ?? 8) }
+    const pool: Pool = { ...pattern, id, name, pgCount: Number(command['pg_num'] ?? 8) }
     state.pools.push(pool)
     map.bump()
     effects.poolChanged(pool, 'made')

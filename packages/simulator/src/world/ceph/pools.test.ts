@@ -60,6 +60,18 @@ describe('pools that change while Ceph runs', () => {
     expect((await pools()).at(-1)).toMatchObject({ pool_name: 'fresh', size: 3, min_size: 2 })
   })
 
+  it('a new one has as many copies as the cluster gives, whatever another was given: else nothing would ever be clean again', async () => {
+    fixture = await openCeph()
+    const pool = await firstName()
+    const setSize = (val: string) => fixture.run('osd pool set', { pool, var: 'size', val })
+    await setSize('4')
+    await fixture.run('osd pool create', { pool: 'fresh', pg_num: 4 })
+    await setSize('3')
+    await fixture.seconds(20)
+    expect((await pools()).at(-1)).toMatchObject({ pool_name: 'fresh', size: 3, min_size: 2 })
+    expect((await fixture.pgs()).every(({ state }) => state === 'active+clean')).toBe(true)
+  })
+
   it('the truth is ahead of what is told: a process that has ended serves nothing, whatever was reported', async () => {
     fixture = await openCeph()
     const before = fixture.ceph.controls.truth()
