@@ -11,6 +11,7 @@ import type { Controller } from '@cofferdam/kubernetes/runtime/controller.ts'
 import type { AppLockPolicy } from '../../ledger/rules/app-lock.ts'
 import { namespacesOfChangedLocks } from '../../ledger/rules/app-lock-record.ts'
 import { appLocksInForce } from '../../ledger/rules/app-locks.ts'
+import { parseBudgetKey } from '../../ledger/rules/keys.ts'
 import { emptyLedger, type Ledger } from '../../ledger/rules/ledger.ts'
 import type { AnnotatedBudget } from '../../shared/app-lock-annotation.ts'
 import { known, type Observed } from '../../shared/observed.ts'
@@ -202,7 +203,7 @@ function namespacesIn(change: ViewChange<Observed<Ledger>>): ReadonlySet<string>
   const before = 'previous' in change ? change.previous : known(emptyLedger)
   const after = 'value' in change ? change.value : known(emptyLedger)
   const entries = [before, after].flatMap((ledger) => (ledger.known ? ledger.value.entries : []))
-  const held = entries.filter(({ key }) => key.startsWith('pdb/')).map(({ key }) => key.split('/')[1] as string)
+  const held = entries.flatMap(({ key }) => parseBudgetKey(key)?.namespace ?? [])
   return new Set([...held, ...namespacesOfChangedLocks(recordsIn(before), recordsIn(after))])
 }
 

@@ -1,3 +1,4 @@
+import { parseBudgetKey } from '../../ledger/rules/keys.ts'
 import type { Ledger } from '../../ledger/rules/ledger.ts'
 import type { Observed } from '../../shared/observed.ts'
 
@@ -34,7 +35,9 @@ export interface NamespaceLabelDecision {
  */
 export function decideNamespaceLabels(seen: NamespaceLabelSnapshot): NamespaceLabelDecision {
   const { nowMs, namespaces, ledger, ownNamespace } = seen
-  const held = ledger.known ? new Set(ledger.value.entries.flatMap(({ key }) => namespaceOfBudgetKey(key))) : undefined
+  const held = ledger.known
+    ? new Set(ledger.value.entries.flatMap(({ key }) => parseBudgetKey(key)?.namespace ?? []))
+    : undefined
   const ends = namespaces.flatMap(({ appLocksUntilMs }) => appLocksUntilMs.filter((until) => until > nowMs))
   const isLocked = ({ name, appLocksUntilMs }: NamespaceView) =>
     name !== ownNamespace && (held?.has(name) === true || appLocksUntilMs.some((until) => until > nowMs))
@@ -47,11 +50,6 @@ export function decideNamespaceLabels(seen: NamespaceLabelSnapshot): NamespaceLa
     ),
     recheckAfterMs: ends.length === 0 ? undefined : Math.min(...ends) - nowMs,
   }
-}
-
-function namespaceOfBudgetKey(key: string): string[] {
-  const [kind, namespace, name] = key.split('/')
-  return kind === 'pdb' && namespace !== undefined && name !== undefined ? [namespace] : []
 }
 
 function namesOf(namespaces: readonly NamespaceView[]): string[] {

@@ -15,7 +15,13 @@ export function budgetKey({ namespace, name }: { readonly namespace: string; rea
   return `${budgetPrefix}${namespace}/${name}`
 }
 
-/** The budget behind a ledger key, as `namespace/name`; undefined for a key of something else. */
+/** The budget behind a ledger key; undefined for a key of something else. */
+export function parseBudgetKey(key: string): { readonly namespace: string; readonly name: string } | undefined {
+  const [namespace = '', name = ''] = budgetOf(key)?.split('/') ?? []
+  return namespace === '' || name === '' ? undefined : { namespace, name }
+}
+
+/** The same, as `namespace/name`. */
 export function budgetOf(key: string): string | undefined {
   return key.startsWith(budgetPrefix) ? key.slice(budgetPrefix.length) : undefined
 }

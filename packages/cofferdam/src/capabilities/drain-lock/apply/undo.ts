@@ -1,6 +1,7 @@
 import { evictionRequests } from '@cofferdam/kubernetes/api/kinds/eviction-requests.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { nodeOf, parseBudgetKey } from '../../../ledger/rules/keys.ts'
 import type { LedgerEntry } from '../../../ledger/rules/ledger.ts'
 import type { Permission } from '../../../shared/permission.ts'
 import { unlockBudget } from './budgets.ts'
@@ -25,13 +26,13 @@ export async function undoDisruption(
   signal: AbortSignal,
 ): Promise<void> {
   for (const { key, uid, requestId, epoch } of entries) {
-    const [kind, first = '', second = ''] = key.split('/')
-    if (kind === 'node') {
+    const nodeName = nodeOf(key)
+    if (nodeName !== undefined) {
       await withdrawAll(api, requestId, signal)
-      await uncordonNode(api, { nodeName: first, nodeUid: uid, requestId }, signal)
+      await uncordonNode(api, { nodeName, nodeUid: uid, requestId }, signal)
     }
-    if (kind !== 'pdb') continue
-    const budget = { namespace: first, name: second, uid }
-    await unlockBudget(api, { budget, requestId, epoch, nowMs: clock.now() }, signal)
+    const budget = parseBudgetKey(key)
+    if (budget === undefined) continue
+    await unlockBudget(api, { budget: { ...budget, uid }, requestId, epoch, nowMs: clock.now() }, signal)
   }
 }

@@ -1,5 +1,6 @@
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { explainIgnoredGlass, isBreakingGlass } from '../../../ledger/rules/break-glass.ts'
+import { parseBudgetKey } from '../../../ledger/rules/keys.ts'
 import type { Ledger, LedgerEntry } from '../../../ledger/rules/ledger.ts'
 import type { Ticket } from '../../../ledger/rules/queue.ts'
 import type { BudgetReference, PodReference } from '../../../shared/object-references.ts'
@@ -102,8 +103,8 @@ export function markedBudgets({ snapshot, request, record, nowMs }: DisruptionVi
 export function budgetsToFree(view: DisruptionView): readonly BudgetReference[] {
   const marked = markedBudgets(view)
   const more = (view.held?.entries ?? []).flatMap(({ key, uid }) => {
-    const [kind, namespace = '', name = ''] = key.split('/')
-    return kind === 'pdb' && !marked.some((budget) => budget.uid === uid) ? [{ namespace, name, uid }] : []
+    const budget = parseBudgetKey(key)
+    return budget === undefined || marked.some((each) => each.uid === uid) ? [] : [{ ...budget, uid }]
   })
   return more.length === 0 ? marked : [...marked, ...more]
 }
