@@ -34,6 +34,16 @@ describe('noout', () => {
     })
   })
 
+  it('that was to be set on a bucket which Ceph denies is not known to be gone: forgotten, it would stay set for ever (short seed 27390)', async () => {
+    const ceph = scriptCeph(() => ({ code: 22, out: '', err: 'Error' }))
+    expect(await applyNoout(ceph, { set: ['zone-a'], unset: [] })).toEqual({
+      set: [],
+      unset: [],
+      gone: [],
+      failed: [{ bucket: 'zone-a', wanted: 'set', why: 'osd set-group ended with 22: Error' }],
+    })
+  })
+
   const namesOfOsds = ['1', '01', 'osd.1', 'all', 'any', '*']
   it.each(namesOfOsds)(
     'on a bucket called %s would be set on OSDs instead, so Ceph is not even asked',

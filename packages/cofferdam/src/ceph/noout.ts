@@ -7,7 +7,7 @@ export interface NooutReport {
   readonly set: readonly string[]
   /** Buckets on which it is no longer set. */
   readonly unset: readonly string[]
-  /** Buckets that CRUSH no longer has: whatever was set on them went with them. */
+  /** Buckets that CRUSH no longer has: what was to be unset on them went with them. */
   readonly gone: readonly string[]
   readonly failed: readonly NooutFailure[]
 }
@@ -52,10 +52,18 @@ export async function applyNoout(
       silence = outcome.silence
       report.failed.push({ ...step, why: silence })
     } else if (outcome.code === 0) report[step.wanted].push(step.bucket)
-    else if (outcome.code === invalid && !unknownCommand.test(outcome.err)) report.gone.push(step.bucket)
+    else if (isGone(step, outcome)) report.gone.push(step.bucket)
     else report.failed.push({ ...step, why: `${outcome.prefix} ended with ${outcome.code}: ${outcome.err.trim()}` })
   }
   return report
+}
+
+/** A flag that was to be set may have been, whatever was answered: it counts as gone only when it was to go. */
+function isGone(
+  { wanted }: { readonly wanted: 'set' | 'unset' },
+  { code, err }: { code: number; err: string },
+): boolean {
+  return wanted === 'unset' && code === invalid && !unknownCommand.test(err)
 }
 
 type Outcome = { readonly silence: string } | { readonly prefix: string; readonly code: number; readonly err: string }
