@@ -24,6 +24,8 @@ const mendedShort: Readonly<Record<string, number>> = {
   'a lock that the operator has heard of holds when both replicas start at a server that has fallen behind': 22_906,
   'a drain goes on when its OSD is under its own host of the CRUSH map again': 25_609,
   'no flag stays on a host because Ceph denied that it had set it': 27_390,
+  'fencing comes to an end of its writes while the ledger cannot be read': 28_834,
+  'fencing comes to an end of its writes while the watch of the ledger is late': 29_669,
   'a request ends where a pool was created while another was to have a copy more': 25_307,
 }
 

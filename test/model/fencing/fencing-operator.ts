@@ -39,7 +39,7 @@ export function performNext(parts: FencingParts, state: FencingState): FencingSt
   if (step === undefined) return left
   if (step.do === 'ask') {
     const again = { ...state, work: { ...work, steps: [] } }
-    const announced = step.what === 'ledger' ? step.announced : undefined
+    const announced = step.what === 'again' ? step.announced : undefined
     return withSteps(again, parts.decideFencingPass(passOf(parts, again, announced), parts.decideFencing).steps)
   }
   if (step.do === 'hold') return keepHolds(parts, left, step)

@@ -120,7 +120,7 @@ export function passOf(
     foreign: [],
     unlabelled: new Set(),
     // No watch is late here.
-    areOsdsFresh: true,
+    isFresh: true,
     announced,
     unheld: [],
     heard: { problems: [], recheckAfterSeconds: undefined },

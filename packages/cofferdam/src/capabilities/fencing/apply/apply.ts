@@ -22,7 +22,7 @@ export interface FencingApplyPorts {
   readonly holds: FenceHolds
   readonly reporter: Pick<FencingReporter, 'report' | 'reportBlind'>
   /** Reads at the API server what a watch may show too late. */
-  readonly readFresh: Readonly<Record<'osds' | 'all', (signal: AbortSignal) => Promise<FreshlyRead>>>
+  readonly readFresh: (signal: AbortSignal) => Promise<FreshlyRead>
 }
 
 /** What was learned in one pass. */
@@ -33,7 +33,7 @@ export interface FencingMemory {
   readonly unlabelled: Set<string>
   unheld: FencingDecision['problems']
   announced?: readonly BudgetKey[]
-  /** As it was after something was announced. */
+  /** As it was before something was announced, and then as it was after that. */
   fresh?: FreshlyRead
 }
 
@@ -45,8 +45,8 @@ export function fencingPerformers(
 ): Performers<FencingStep> {
   return {
     async ask(step) {
-      if (step.what === 'ledger') memory.announced = step.announced
-      memory.fresh = await (step.what === 'ledger' ? readFresh.all(signal) : readFresh.osds(signal))
+      if (step.what === 'again') memory.announced = step.announced
+      memory.fresh = await readFresh(signal)
       return 'learned'
     },
 

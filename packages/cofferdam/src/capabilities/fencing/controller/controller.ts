@@ -93,14 +93,10 @@ export function createFencing(ports: FencingPorts): Controller {
     unmade: written.unmade,
     isReleased,
   }
-  const osdsNow = async (signal: AbortSignal): Promise<FreshlyRead> => {
+  const readFresh = async (signal: AbortSignal): Promise<FreshlyRead> => {
     const namespaces = clusterIds().map(({ namespace }) => namespace)
-    return { osdPods: await readOsdPods(ports.api, namespaces, signal) }
-  }
-  const readFresh = {
-    osds: osdsNow,
     // Pods last: an eviction by another tool needs no entry in the ledger.
-    all: async (signal: AbortSignal) => ({ ledger: await ledger?.store.read(signal), ...(await osdsNow(signal)) }),
+    return { ledger: await ledger?.store.read(signal), osdPods: await readOsdPods(ports.api, namespaces, signal) }
   }
 
   return {

@@ -40,7 +40,7 @@ function seen(objects: FencingObjects, change: Partial<SeenFencing> = {}): SeenF
     budgets: objects.budgets,
     foreign: [],
     unlabelled: new Set(),
-    areOsdsFresh: true,
+    isFresh: true,
     announced: undefined,
     unheld: [],
     heard: { problems: [], recheckAfterSeconds: undefined },
@@ -49,7 +49,7 @@ function seen(objects: FencingObjects, change: Partial<SeenFencing> = {}): SeenF
 }
 
 function inWords(step: FencingStep): string {
-  if (step.do === 'ask') return step.what === 'osds' ? 'ask for OSDs' : `ask, ${step.announced.length} announced`
+  if (step.do === 'ask') return step.what === 'before' ? 'ask before' : `ask, ${step.announced.length} announced`
   if (step.do === 'hold') return step.what
   if (step.do === 'report') return `report ${step.what}`
   return step.what === 'gate' ? step.change.kind : step.what
@@ -98,13 +98,13 @@ const cases: Record<string, { given: Parameters<typeof decideFencingPass>[0]; th
     given: seen(closed),
     then: ['close-budget', 'hold', 'announce-budget', 'ask, 1 announced'],
   },
-  'a budget is announced in no pass that has not read the OSDs: a late watch would have it announced and taken back for as long as it is late':
+  'a budget is announced in no pass that has not read the ledger and the OSDs: a late watch would have it announced and taken back for as long as it is late':
     {
-      given: seen(closed, { areOsdsFresh: false }),
-      then: ['close-budget', 'hold', 'ask for OSDs'],
+      given: seen(closed, { isFresh: false }),
+      then: ['close-budget', 'hold', 'ask before'],
     },
-  'what protects comes before the OSDs are read, which takes its time': {
-    given: seen({ ...calm, clusters: [unclean] }, { areOsdsFresh: false }),
+  'what protects comes before anything is read, which takes its time': {
+    given: seen({ ...calm, clusters: [unclean] }, { isFresh: false }),
     then: ['close-budget', 'hold', 'release', 'report decision'],
   },
   'once it was announced and the ledger was read, the budget is opened': {
@@ -197,8 +197,8 @@ const cases: Record<string, { given: Parameters<typeof decideFencingPass>[0]; th
 }
 
 describe('the steps of a pass over all machines', () => {
-  it('say nothing new on a budget before the OSDs were read: it would be written and taken back for as long as a watch is late', () => {
-    const { steps } = decideFencingPass(seen(closed, { areOsdsFresh: false }), decideFencing)
+  it('say nothing new on a budget before the ledger and the OSDs were read: it would be written and taken back for as long as a watch is late', () => {
+    const { steps } = decideFencingPass(seen(closed, { isFresh: false }), decideFencing)
     const notes = steps.flatMap((step) => (step.do === 'write' && 'wanted' in step ? [step.wanted.notes] : []))
     expect(notes).toEqual([{}])
   })
@@ -218,8 +218,8 @@ it('a budget whose annotations somebody removed is written with all of them: nob
 it('which machines count, and why, is written once the OSDs were read: where they could not be, each pass wrote both, without an end (seed 23410)', () => {
   const left = exampleCluster(['a', 'b'], { evidence: unclean.evidence })
   const objects = { ...settled(smallFencing({ clusters: [unclean] })), clusters: [left] }
-  const closing = (areOsdsFresh: boolean) => {
-    const { steps } = decideFencingPass(seen(objects, { areOsdsFresh }), decideFencing)
+  const closing = (isFresh: boolean) => {
+    const { steps } = decideFencingPass(seen(objects, { isFresh }), decideFencing)
     const step = steps.find((each) => each.do === 'write' && each.what === 'close-budget')
     if (step?.do !== 'write' || step.what !== 'close-budget') throw new Error('no budget is closed')
     const { budget, notes = {} } = step.wanted

@@ -55,7 +55,7 @@ function protect(snapshot: SeenFencing, decision: FencingDecision): FencingStep[
   const announced = answers.filter(({ isAnnounced }) => isAnnounced)
   const isLetting = announced.length > 0 || lets(decision)
   for (const { wanted, isKept } of answers) {
-    const meant = isLetting && !snapshot.areOsdsFresh ? untilRead(snapshot, wanted) : wanted
+    const meant = isLetting && !snapshot.isFresh ? untilRead(snapshot, wanted) : wanted
     steps.push({ do: 'write', what: isKept ? 'keep-budget' : 'close-budget', wanted: meant })
   }
   steps.push(...shutFormer(snapshot, decision), { do: 'hold', what: 'hold', fences })
@@ -71,13 +71,13 @@ function protect(snapshot: SeenFencing, decision: FencingDecision): FencingStep[
       reportOf(snapshot, decision),
     ]
   }
-  if (!snapshot.areOsdsFresh) return [...steps, { do: 'ask', what: 'osds' }]
+  if (!snapshot.isFresh) return [...steps, { do: 'ask', what: 'before' }]
   for (const { answer, isOpen } of announced) {
     const meanwhile = isOpen ? answer.budget : closed(answer.budget)
     const wanted = { cluster: answer, budget: answer.budget, fences, notes: noteFor(snapshot, answer) }
     steps.push({ do: 'write', what: 'announce-budget', wanted, meanwhile })
   }
-  return [...steps, { do: 'ask', what: 'ledger', announced: announced.map(({ answer }) => keyOf(answer.budget)) }]
+  return [...steps, { do: 'ask', what: 'again', announced: announced.map(({ answer }) => keyOf(answer.budget)) }]
 }
 
 /** Whether it lets somebody through who was kept before, budgets aside. */
@@ -117,8 +117,8 @@ function standingOf(snapshot: SeenFencing, { fences }: FencingDecision, answer: 
 }
 
 /**
- * What may be decided otherwise once the OSDs were read again is not said before: which machines count, and why. Where they cannot be
- * read, each pass would write both, and each of these would begin the next. That it is closed does not wait.
+ * What may be decided otherwise once the ledger and the OSDs were read is not said before: which machines count, and why. Where they
+ * cannot be read, each pass would write both, and each of these would begin the next. That it is closed does not wait.
  */
 function untilRead({ budgets }: SeenFencing, wanted: BudgetOfCluster): BudgetOfCluster {
   const { status } = find(budgets, wanted.budget) ?? {}

@@ -24,9 +24,9 @@ export interface SeenFencing {
   readonly foreign: readonly BudgetKey[]
   /** Label keys that some machine could not be given in this pass. */
   readonly unlabelled: ReadonlySet<string>
-  /** The pods of OSDs were read at the API server in this pass. */
-  readonly areOsdsFresh: boolean
-  /** What was announced in this pass; undefined: nothing was, and the ledger was not read at the API server. */
+  /** The ledger and the pods of OSDs were read at the API server in this pass. */
+  readonly isFresh: boolean
+  /** What was announced in this pass; undefined: nothing was, and they were not read again. */
   readonly announced: readonly BudgetKey[] | undefined
   /** Storage that could not be held in this pass. */
   readonly unheld: Problems

@@ -4,23 +4,26 @@ import type { Fence, FencingDecision, GateChange, LabelChange, WantedMachineBudg
 import type { OutageNote } from './planned-outages.ts'
 
 /** What one pass over all machines does. */
-export type FencingStep = AskOsds | AskLedger | KeepHolds | FencingWrite | ReportFencing | ReportBlind
+export type FencingStep = AskBefore | AskAgain | KeepHolds | FencingWrite | ReportFencing | ReportBlind
 
 export interface BudgetKey {
   readonly namespace: string
   readonly name: string
 }
 
-/** Read the pods of OSDs at the API server before anything is announced: what a late watch shows is announced over and over, and taken back. */
-export interface AskOsds extends Step {
+/**
+ * Read the ledger and the pods of OSDs at the API server before anything is announced: what a late watch shows would be announced and taken back
+ * over and over, each write beginning the next pass.
+ */
+export interface AskBefore extends Step {
   readonly do: 'ask'
-  readonly what: 'osds'
+  readonly what: 'before'
 }
 
-/** Read the ledger and the pods at the API server: whoever took the storage meanwhile has seen what was announced, or is seen. */
-export interface AskLedger extends Step {
+/** Read them again: whoever took the storage meanwhile has seen what was announced, or is seen. */
+export interface AskAgain extends Step {
   readonly do: 'ask'
-  readonly what: 'ledger'
+  readonly what: 'again'
   /** Budgets whose opening, or whose fences that are over, were announced in this pass. */
   readonly announced: readonly BudgetKey[]
 }

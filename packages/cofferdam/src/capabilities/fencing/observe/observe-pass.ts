@@ -40,7 +40,7 @@ export function observePass(
     budgets,
     foreign: memory.foreign,
     unlabelled: new Set(memory.unlabelled),
-    areOsdsFresh: memory.fresh !== undefined,
+    isFresh: memory.fresh !== undefined,
     announced: memory.announced,
     unheld: memory.unheld,
     heard: { problems: [...leaseProblems(ports.views), ...problems], recheckAfterSeconds },
