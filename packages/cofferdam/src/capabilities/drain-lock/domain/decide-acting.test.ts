@@ -677,6 +677,20 @@ describe('a node whose kubelet is silent', () => {
   })
 })
 
+it('a node that its colleague opened while it was away is closed as ours: else the mark on it would stay for ever (short seed 31557)', () => {
+  const decided = decideDisruption(
+    tell({
+      budgets: [locked()],
+      ledger: acting,
+      record: { ...drained, cordonedBy: 'another user' },
+      node: { isCordoned: false, isReady: false },
+      pods: [web0, job0],
+    }),
+  )
+  expect(decided.steps.map(({ step }) => step).slice(0, 2)).toEqual(['record', 'cordon'])
+  expect(decided.record).toMatchObject({ phase: 'Draining', cordonedBy: 'nodedisruption/reboot-a' })
+})
+
 describe('what keeps a pod on the node is said of each pod', () => {
   const two = [
     { ...job0, budgetUids: ['db-1'] },

@@ -95,6 +95,7 @@ function decideDraining(view: DisruptionView, acting: Acting): DisruptionDecisio
   const { evicted } = ceph
   const record = withRecord(acting.record, {
     phase: 'Draining',
+    cordonedBy: cordonOnRecord(view),
     evictedPods: withReferences(acting.record.evictedPods, plan.going),
   })
   const locks = keepLocks(view, plan, record, held.epoch)
