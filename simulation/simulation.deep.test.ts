@@ -26,6 +26,8 @@ const mendedShort: Readonly<Record<string, number>> = {
   'no flag stays on a host because Ceph denied that it had set it': 27_390,
   'fencing comes to an end of its writes while the ledger cannot be read': 28_834,
   'fencing comes to an end of its writes while the watch of the ledger is late': 29_669,
+  'no mark stays on a node that a colleague opened while it was away': 31_557,
+  'the budget over all OSDs stays where a new process reads of a past that had others': 32_822,
   'a request ends where a pool was created while another was to have a copy more': 25_307,
 }
 

@@ -86,6 +86,15 @@ describe('writing budgets', () => {
       expect(await present(api)).toEqual({ old: 1 })
     }))
 
+  it('a budget that was changed meanwhile is not deleted: it may be all that is left of what stood for it (short seed 32822)', () =>
+    withScenario(async ({ api }) => {
+      const seen = await api.create(podDisruptionBudgets, wanted('old', 1))
+      await api.update(podDisruptionBudgets, { ...seen, spec: { ...seen.spec, maxUnavailable: 0 } })
+      const writes: BudgetWrite[] = [{ verb: 'delete', seen }]
+      await expect(applyBudgets(api, writes, signal)).rejects.toMatchObject({ reason: 'Conflict' })
+      expect(await present(api)).toEqual({ old: 0 })
+    }))
+
   it('a budget that somebody changed meanwhile is not overwritten', () =>
     withScenario(async ({ api }) => {
       const seen = await api.create(podDisruptionBudgets, wanted('kept', 1))

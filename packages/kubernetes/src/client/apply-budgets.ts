@@ -43,9 +43,12 @@ async function applyWrite(
       return updated.metadata.resourceVersion
     }
     case 'delete': {
-      const { uid } = write.seen.metadata
+      const { uid, resourceVersion } = write.seen.metadata
       try {
-        const preconditions = uid === undefined ? {} : { uid }
+        const preconditions = {
+          ...(uid === undefined ? {} : { uid }),
+          ...(resourceVersion === undefined ? {} : { resourceVersion }),
+        }
         const deleted = await api.delete(podDisruptionBudgets, keyOf(write.seen), { preconditions, signal })
         return deleted.metadata.resourceVersion
       } catch (error) {
