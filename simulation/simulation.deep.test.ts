@@ -28,6 +28,7 @@ const mendedShort: Readonly<Record<string, number>> = {
   'fencing comes to an end of its writes while the watch of the ledger is late': 29_669,
   'no mark stays on a node that a colleague opened while it was away': 31_557,
   'the budget over all OSDs stays where a new process reads of a past that had others': 32_822,
+  'mons follow the OSDs of their node also when a clock was turned back by a day': 33_401,
   'a request ends where a pool was created while another was to have a copy more': 25_307,
 }
 

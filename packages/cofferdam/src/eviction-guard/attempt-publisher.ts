@@ -1,5 +1,6 @@
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { isWithin } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { buildAttempt, evictionAttemptedAnnotation } from '../capabilities/drain-detection/domain/attempt.ts'
@@ -41,11 +42,11 @@ export function createAttemptPublisher(options: AttemptPublisherOptions): Attemp
 
   function forgetOld(now: number): void {
     for (const [node, at] of writtenAt) {
-      if (now - at < everyMs) break
+      if (isWithin(now, at, everyMs)) break
       writtenAt.delete(node)
     }
     for (const [node, at] of toldAt) {
-      if (now - at < everyMs) break
+      if (isWithin(now, at, everyMs)) break
       toldAt.delete(node)
     }
   }

@@ -1,3 +1,4 @@
+import { isWithin } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 
 /** Somebody tries to empty a node. */
@@ -43,7 +44,7 @@ export class EvictionAttempts {
     const now = this.#clock.now()
     const earlier = this.of(node)
     const before = earlier?.refused
-    const isRecent = before !== undefined && now - before.atMs < this.#refusedMs
+    const isRecent = before !== undefined && isWithin(now, before.atMs, this.#refusedMs)
     const refused = refusedFor === undefined ? (isRecent ? before : undefined) : { says: refusedFor, atMs: now }
     const attempt: SeenAttempt = {
       node,
@@ -62,7 +63,7 @@ export class EvictionAttempts {
   /** What was seen of a node lately. */
   of(node: string): SeenAttempt | undefined {
     const seen = this.#byNode.get(node)
-    return seen !== undefined && this.#clock.now() - seen.lastMs < this.#quietMs ? seen : undefined
+    return seen !== undefined && isWithin(this.#clock.now(), seen.lastMs, this.#quietMs) ? seen : undefined
   }
 
   get size(): number {

@@ -1,5 +1,5 @@
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
-import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { type Clock, elapsedMs, type Moment, momentOf, passedMs } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { emptyLedger, type Ledger } from '../ledger/rules/ledger.ts'
 import { known, type Observed, unknown } from '../shared/observed.ts'
 
@@ -31,12 +31,13 @@ export interface LedgerSource {
  */
 export function createLedgerSource(options: LedgerSourceOptions): LedgerSource {
   const { view, read, clock, freshMs = 2_000, patienceMs = 1_000, pauseMs = 250 } = options
-  let asked: { readonly at: number; readonly ledger: Observed<Ledger> } | undefined
+  let asked: { readonly at: Moment; readonly ledger: Observed<Ledger> } | undefined
   let underWay: Promise<Observed<Ledger>> | undefined
-  let quietUntil = Number.NEGATIVE_INFINITY
+  let failedAt: Moment | undefined
+  const hasJustFailed = () => failedAt !== undefined && passedMs(clock, failedAt) < pauseMs
 
   async function ask(): Promise<Observed<Ledger>> {
-    const at = clock.now()
+    const at = momentOf(clock)
     const deadline = new AbortController()
     let cancel = () => {}
     const late = new Promise<Observed<Ledger>>((resolve) => {
@@ -52,7 +53,7 @@ export function createLedgerSource(options: LedgerSourceOptions): LedgerSource {
     cancel()
     underWay = undefined
     if (ledger.known) asked = { at, ledger }
-    else quietUntil = clock.now() + pauseMs
+    else failedAt = momentOf(clock)
     return ledger
   }
 
@@ -62,21 +63,19 @@ export function createLedgerSource(options: LedgerSourceOptions): LedgerSource {
       // A server without the object has never granted anything.
       return seen ?? known(emptyLedger)
     }
-    const now = clock.now()
-    if (asked !== undefined && now - asked.at <= freshMs) return asked.ledger
-    if (underWay === undefined && now < quietUntil) return unknown('the ledger could not be read a moment ago')
+    if (asked !== undefined && passedMs(clock, asked.at) <= freshMs) return asked.ledger
+    if (underWay === undefined && hasJustFailed()) return unknown('the ledger could not be read a moment ago')
     underWay ??= ask()
     return underWay
   }
 
   async function renewed(): Promise<Observed<Ledger>> {
-    const calledAt = clock.now()
+    const calledAt = elapsedMs(clock)
     // One that began before may not know what the caller knows.
     await underWay
-    if (asked !== undefined && asked.at > calledAt) return asked.ledger
+    if (asked !== undefined && asked.at.elapsedMs > calledAt) return asked.ledger
     if (underWay === undefined) {
-      const now = clock.now()
-      if (now < quietUntil || (asked !== undefined && now - asked.at < pauseMs)) {
+      if (hasJustFailed() || (asked !== undefined && passedMs(clock, asked.at) < pauseMs)) {
         return unknown('the ledger was read a moment ago')
       }
     }

@@ -1,3 +1,4 @@
+import { isWithin } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 
 /** The same intention is told again after so long, with how often it came meanwhile. */
@@ -20,7 +21,7 @@ export function intendedWrites(
   return (intention, says) => {
     const key = keyOf(intention, says)
     const before = told.get(key)
-    if (before !== undefined && clock.now() - before.atMs < againMs) {
+    if (before !== undefined && isWithin(clock.now(), before.atMs, againMs)) {
       before.repeats += 1
       return
     }

@@ -17,3 +17,8 @@ export function parseRfc3339(text: string): number | undefined {
   const fraction = Math.floor(Number(`0.${match[7] ?? 0}`) * 1000)
   return midnight + (at(4) * 60 + at(5) - offset) * 60_000 + at(6) * 1000 + fraction
 }
+
+/** Whether so much time has not passed since. A moment that is still to come was noted before the clock was turned back: it holds up nothing. */
+export function isWithin(nowMs: number, sinceMs: number, forMs: number): boolean {
+  return sinceMs <= nowMs && nowMs - sinceMs < forMs
+}

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { CofferdamError } from '../errors.ts'
-import type { Clock } from '../runtime/clock.ts'
+import { type Clock, type Moment, momentOf, passedMs } from '../runtime/clock.ts'
 import type { Material } from './cluster-connection.ts'
 
 const explanations: Readonly<Record<string, string>> = {
@@ -47,7 +47,7 @@ export interface ReloadingText {
  */
 export function reloadingText(material: Material, clock: Clock, checkEveryMs = 10_000): ReloadingText {
   if ('text' in material) return { current: () => Promise.resolve(material.text), recheck: () => {} }
-  let checkedAt = Number.NEGATIVE_INFINITY
+  let checkedAt: Moment | undefined
   let text: string | undefined
   let reading: Promise<string> | undefined
 
@@ -59,18 +59,19 @@ export function reloadingText(material: Material, clock: Clock, checkEveryMs = 1
     } finally {
       reading = undefined
     }
-    checkedAt = clock.now()
+    checkedAt = momentOf(clock)
     return text
   }
 
   return {
     current() {
-      if (text !== undefined && clock.now() - checkedAt < checkEveryMs) return Promise.resolve(text)
+      const isRecent = checkedAt !== undefined && passedMs(clock, checkedAt) < checkEveryMs
+      if (text !== undefined && isRecent) return Promise.resolve(text)
       reading ??= read()
       return reading
     },
     recheck() {
-      checkedAt = Number.NEGATIVE_INFINITY
+      checkedAt = undefined
     },
   }
 }

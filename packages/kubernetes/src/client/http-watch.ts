@@ -1,5 +1,5 @@
 import type { KubeObject } from '../api/kube-object.ts'
-import type { Clock } from '../runtime/clock.ts'
+import { type Clock, momentOf, passedMs } from '../runtime/clock.ts'
 import { fromErrorEvent, fromTransport, unreachable } from './http-failures.ts'
 import type { HttpCall, HttpTransport } from './http-transport.ts'
 import type { WatchEvent, WatchQuery } from './kube-api.ts'
@@ -49,14 +49,14 @@ async function* withinIdleLimit(
   { body, stream }: { readonly body: AsyncIterable<Uint8Array>; readonly stream: LinkedSignal },
 ): AsyncGenerator<Uint8Array> {
   const limitMs = idleLimitMs(query, idleMs)
-  let heardAt = clock.now()
+  let heardAt = momentOf(clock)
   let isWaiting = true
   let isSilent = false
   let cancel = () => {}
   // One timer that checks the last chunk, instead of one per chunk.
   const watchOver = (delayMs: number) => {
     cancel = clock.after(delayMs, () => {
-      const silenceMs = isWaiting ? clock.now() - heardAt : 0
+      const silenceMs = isWaiting ? passedMs(clock, heardAt) : 0
       isSilent = silenceMs >= limitMs
       if (isSilent) stream.abort()
       else watchOver(limitMs - silenceMs)
@@ -67,7 +67,7 @@ async function* withinIdleLimit(
     for await (const chunk of body) {
       isWaiting = false
       yield chunk
-      heardAt = clock.now()
+      heardAt = momentOf(clock)
       isWaiting = true
     }
   } catch (error) {

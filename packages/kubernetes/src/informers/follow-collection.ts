@@ -6,7 +6,7 @@ import { linkSignals } from '../client/link-signals.ts'
 import { compareResourceVersions } from '../client/resource-version.ts'
 import { CofferdamError } from '../errors.ts'
 import { type BackoffPolicy, backoffDelayMs } from '../runtime/backoff.ts'
-import { type Clock, sleep } from '../runtime/clock.ts'
+import { type Clock, type Moment, momentOf, passedMs, sleep } from '../runtime/clock.ts'
 import type { Random } from '../runtime/random.ts'
 import type { StagedList } from './cached-collection.ts'
 
@@ -70,7 +70,7 @@ class CollectionFollower<T extends KubeObject> {
   #needsList = true
   #failures = 0
   /** Since when lists have been older than what is known. */
-  #behindSinceMs: number | undefined
+  #behindSince: Moment | undefined
 
   constructor(options: FollowOptions<T>) {
     this.#options = options
@@ -82,15 +82,15 @@ class CollectionFollower<T extends KubeObject> {
   async run(): Promise<void> {
     const { clock, signal } = this.#options
     while (!signal.aborted) {
-      const startedAt = clock.now()
+      const startedAt = momentOf(clock)
       try {
         if (this.#needsList && !this.#listsByStream) await this.#listInPages()
         else {
           await this.#watch()
-          await this.#rest(clock.now() - startedAt)
+          await this.#rest(passedMs(clock, startedAt))
         }
       } catch (error) {
-        if (!signal.aborted) await this.#recover(error, clock.now() - startedAt)
+        if (!signal.aborted) await this.#recover(error, passedMs(clock, startedAt))
       }
     }
   }
@@ -132,13 +132,13 @@ class CollectionFollower<T extends KubeObject> {
     let staged = this.#needsList ? collection.stage() : undefined
     if (staged === undefined) collection.resume()
     const stream = linkSignals(signal)
-    let heardAt = clock.now()
+    let heardAt = momentOf(clock)
     let isStalled = false
     let cancel = () => {}
     const watchOver = (delayMs: number) => {
       cancel = clock.after(delayMs, () => {
         const limitMs = staged === undefined ? stallMs : initialSilenceMs
-        const silenceMs = clock.now() - heardAt
+        const silenceMs = passedMs(clock, heardAt)
         isStalled = silenceMs >= limitMs
         if (isStalled) stream.abort()
         else watchOver(limitMs - silenceMs)
@@ -157,7 +157,7 @@ class CollectionFollower<T extends KubeObject> {
           : { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }),
       })
       for await (const event of events) {
-        heardAt = clock.now()
+        heardAt = momentOf(clock)
         if (staged !== undefined) {
           if (this.#stage(staged, event)) staged = undefined
           continue
@@ -203,12 +203,12 @@ class CollectionFollower<T extends KubeObject> {
     const { clock, collection, type } = this.#options
     const order = compareResourceVersions(resourceVersion, collection.resourceVersion ?? '')
     if (order === undefined || order >= 0) {
-      this.#behindSinceMs = undefined
+      this.#behindSince = undefined
       return
     }
-    this.#behindSinceMs ??= clock.now()
-    if (clock.now() - this.#behindSinceMs >= restoredAfterMs) {
-      this.#behindSinceMs = undefined
+    this.#behindSince ??= momentOf(clock)
+    if (passedMs(clock, this.#behindSince) >= restoredAfterMs) {
+      this.#behindSince = undefined
       return
     }
     const message = `the list of ${type.plural} is older than what is known of them: the API server has fallen behind, or was restored from a backup`

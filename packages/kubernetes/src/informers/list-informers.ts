@@ -2,7 +2,7 @@ import { ApiError, hasReason } from '../api/api-error.ts'
 import type { KubeObject } from '../api/kube-object.ts'
 import { keyText, type ObjectKey, type ResourceType } from '../api/resource-type.ts'
 import type { KubeApi } from '../client/kube-api.ts'
-import type { Clock } from '../runtime/clock.ts'
+import { type Clock, type Moment, momentOf, passedMs } from '../runtime/clock.ts'
 import type {
   InformerOptions,
   Informers,
@@ -140,7 +140,7 @@ class ListedView<T extends KubeObject, V> implements OptionalView<V> {
   readonly #namespaces = new Set<string>()
   readonly #refusals = new Map<string, ApiError>()
   #isServed = false
-  #readAt = Number.NEGATIVE_INFINITY
+  #readAt: Moment = { atMs: Number.NEGATIVE_INFINITY, elapsedMs: Number.NEGATIVE_INFINITY }
 
   constructor(options: ListedViewOptions<T, V>) {
     this.#options = options
@@ -191,13 +191,13 @@ class ListedView<T extends KubeObject, V> implements OptionalView<V> {
   }
 
   ageMs(): number {
-    return this.synced ? this.#options.clock.now() - this.#readAt : Number.POSITIVE_INFINITY
+    return this.synced ? passedMs(this.#options.clock, this.#readAt) : Number.POSITIVE_INFINITY
   }
 
   async whenSeen(): Promise<void> {}
 
   #take(namespace: string | undefined, listed: Listed<T>): void {
-    this.#readAt = this.#options.clock.now()
+    this.#readAt = momentOf(this.#options.clock)
     if (listed.result === 'refused') this.#refusals.set(namespace ?? '', listed.error)
     if (listed.result === 'absent') this.#options.onAbsent?.()
     if (listed.result !== 'read') return

@@ -1,5 +1,6 @@
 import { ApiError } from '../api/api-error.ts'
 import type { KubeObject } from '../api/kube-object.ts'
+import { type Moment, momentOf, passedMs } from '../runtime/clock.ts'
 import { createWatchCache, type WatchCache, type WatchCacheOptions } from './watch-cache.ts'
 
 export interface OptionalCache<V> extends WatchCache<V> {
@@ -17,7 +18,7 @@ export function createOptionalCache<T extends KubeObject, V = T>(
   options: WatchCacheOptions<T, V> & { readonly onAbsent?: () => void },
 ): OptionalCache<V> {
   const { clock, onError } = options
-  let absentAt: number | undefined
+  let absentAt: Moment | undefined
   const waiters = new Set<() => void>()
   const cache = createWatchCache<T, V>({
     ...options,
@@ -27,7 +28,7 @@ export function createOptionalCache<T extends KubeObject, V = T>(
         return
       }
       if (absentAt === undefined) options.onAbsent?.()
-      absentAt = clock.now()
+      absentAt = momentOf(clock)
       for (const wake of waiters) wake()
       waiters.clear()
     },
@@ -49,7 +50,7 @@ export function createOptionalCache<T extends KubeObject, V = T>(
     get size() {
       return cache.size
     },
-    ageMs: () => (isAbsent() ? clock.now() - (absentAt as number) : cache.ageMs()),
+    ageMs: () => (isAbsent() ? passedMs(clock, absentAt as Moment) : cache.ageMs()),
     whenSynced(signal) {
       if (isAbsent()) return Promise.resolve()
       const absent = new Promise<void>((resolve) => waiters.add(resolve))

@@ -3,7 +3,7 @@ import { keyText, type ObjectKey, type ResourceType } from '../api/resource-type
 import type { KubeApi } from '../client/kube-api.ts'
 import { compareResourceVersions } from '../client/resource-version.ts'
 import { CofferdamError } from '../errors.ts'
-import type { Clock } from '../runtime/clock.ts'
+import { type Clock, type Moment, momentOf, passedMs } from '../runtime/clock.ts'
 import type { Random } from '../runtime/random.ts'
 import { CachedCollection } from './cached-collection.ts'
 import { type FollowOptions, followCollection } from './follow-collection.ts'
@@ -77,7 +77,7 @@ export function createWatchCache<T extends KubeObject, V = T>(options: WatchCach
   const listeners = new Set<(change: ViewChange<V>) => void>()
   if (options.onChange !== undefined) listeners.add(options.onChange)
   const waiters = new Set<Waiter>()
-  let heardAt: number | undefined
+  let heardAt: Moment | undefined
   let lastWrite: string | undefined
 
   const report = (error: unknown) => {
@@ -109,7 +109,7 @@ export function createWatchCache<T extends KubeObject, V = T>(options: WatchCach
     signal: stopping.signal,
     onError: report,
     onHeard() {
-      heardAt = clock.now()
+      heardAt = momentOf(clock)
       options.onHeard?.()
       for (const waiter of waiters) if (waiter.isMet()) waiter.resolve()
     },
@@ -149,7 +149,7 @@ export function createWatchCache<T extends KubeObject, V = T>(options: WatchCach
     })
   }
 
-  const ageMs = () => (heardAt === undefined || !isSynced() ? Number.POSITIVE_INFINITY : clock.now() - heardAt)
+  const ageMs = () => (heardAt === undefined || !isSynced() ? Number.POSITIVE_INFINITY : passedMs(clock, heardAt))
 
   function stoppedError(): CofferdamError {
     const message = `the cache of ${options.type.plural} was stopped before it had seen that`

@@ -12,10 +12,19 @@ export function elapsedMs(clock: Clock): number {
   return clock.elapsed?.() ?? clock.now()
 }
 
-/** Whether so much time has not passed since. A moment that is still to come was noted before the clock was turned back: it holds up nothing. */
-export function isWithin(nowMs: number, sinceMs: number, forMs: number): boolean {
-  const passedMs = nowMs - sinceMs
-  return passedMs >= 0 && passedMs < forMs
+/** When something was, by both hands of a clock. */
+export interface Moment {
+  readonly atMs: number
+  readonly elapsedMs: number
+}
+
+export function momentOf(clock: Clock): Moment {
+  return { atMs: clock.now(), elapsedMs: elapsedMs(clock) }
+}
+
+/** What has passed since, by the hand that says more: one can be turned back, and the other stands still while a machine sleeps. */
+export function passedMs(clock: Clock, since: Moment): number {
+  return Math.max(clock.now() - since.atMs, elapsedMs(clock) - since.elapsedMs)
 }
 
 /** Resolves after the delay, or at once when the signal fires. Never rejects: check the signal. */

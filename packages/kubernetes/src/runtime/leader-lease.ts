@@ -1,4 +1,4 @@
-import { type Clock, elapsedMs, sleep } from './clock.ts'
+import { type Clock, elapsedMs, type Moment, momentOf, passedMs, sleep } from './clock.ts'
 import type { Random } from './random.ts'
 
 /** Who leads, as it is written where all candidates see it. */
@@ -45,12 +45,6 @@ export interface LeaderLeaseOptions {
   readonly onError?: (error: unknown) => void
 }
 
-/** When something was, by the clock and in time that really passed. */
-interface Moment {
-  readonly atMs: number
-  readonly elapsedMs: number
-}
-
 /**
  * Lets one of several candidates lead.
  *
@@ -78,16 +72,7 @@ export class LeaderLease {
 
   mayAct(): boolean {
     if (this.#renewed === undefined) return false
-    const { atMs, elapsedMs: since } = this.#renewed
-    const now = this.#now()
-    // Of a machine that was suspended only the clock knows how long.
-    const passedMs = Math.max(now.atMs - atMs, now.elapsedMs - since)
-    return passedMs < this.#timing.renewDeadlineSeconds * 1_000
-  }
-
-  #now(): Moment {
-    const { clock } = this.#options
-    return { atMs: clock.now(), elapsedMs: elapsedMs(clock) }
+    return passedMs(this.#options.clock, this.#renewed) < this.#timing.renewDeadlineSeconds * 1_000
   }
 
   holder(): string | undefined {
@@ -149,7 +134,7 @@ export class LeaderLease {
     signal: AbortSignal,
   ): Promise<'held' | 'overtaken' | 'not held'> {
     const { store, identity, timestamp, onError } = this.#options
-    const began = this.#now()
+    const began = momentOf(this.#options.clock)
     try {
       const found = await raceAbort(find(), signal)
       this.#observe(found?.record)

@@ -1,4 +1,5 @@
-import { type Clock, isWithin } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { isWithin } from '@cofferdam/kubernetes/api/timestamp.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { CephMap } from '../../safety/ceph-map.ts'
 import type { CephView } from '../../safety/ceph-view.ts'
 import type { buildSafetyIndex } from '../../safety/safety-index.ts'

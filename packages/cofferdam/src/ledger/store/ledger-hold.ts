@@ -1,5 +1,5 @@
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
-import { type Clock, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { type Clock, type Moment, momentOf, passedMs, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { ledgerName } from '../../shared/kinds/disruption-ledger.ts'
 import type { ObjectProblem } from '../../shared/object-problem.ts'
 import { known, type Observed, unknown } from '../../shared/observed.ts'
@@ -10,7 +10,7 @@ import { type HeldLedger, observeLedger } from './storage-ledger.ts'
 /** What this process holds: only under its own epoch is it obeyed. */
 interface Held {
   readonly epoch: number
-  readonly renewedAtMs: number
+  readonly renewedAt: Moment
 }
 
 /** What could not be done with the ledger, and why. */
@@ -144,8 +144,8 @@ export class LedgerHold<Id, Wanted> {
   recheckAfterSeconds(id?: Id): number | undefined {
     const held = id === undefined ? [...this.#held.values()] : [this.#heldAs(id) ?? []].flat()
     if (held.length === 0 || this.#ledger === undefined) return undefined
-    const dueMs = Math.min(...held.map(({ renewedAtMs }) => renewedAtMs)) + this.#ledger.renewMs
-    return Math.max(1, Math.ceil((dueMs - this.#clock.now()) / 1_000))
+    const passed = Math.max(...held.map(({ renewedAt }) => passedMs(this.#clock, renewedAt)))
+    return Math.max(1, Math.ceil((this.#ledger.renewMs - passed) / 1_000))
   }
 
   /** Releases nothing: only what is remembered goes. */
@@ -159,7 +159,7 @@ export class LedgerHold<Id, Wanted> {
 
   #isDue(id: Id): boolean {
     const held = this.#heldAs(id)
-    return held === undefined || this.#clock.now() - held.renewedAtMs >= (this.#ledger?.renewMs ?? 0)
+    return held === undefined || passedMs(this.#clock, held.renewedAt) >= (this.#ledger?.renewMs ?? 0)
   }
 
   #isHeld(seen: Observed<Ledger>, id: Id, wanted: Wanted): boolean {
@@ -230,6 +230,6 @@ export class LedgerHold<Id, Wanted> {
     const before = this.#heldAs(id)
     const name = this.#rules.nameOf(id)
     if (epoch === undefined) this.#held.delete(name)
-    else if (epoch !== before?.epoch || isChanged) this.#held.set(name, { epoch, renewedAtMs: this.#clock.now() })
+    else if (epoch !== before?.epoch || isChanged) this.#held.set(name, { epoch, renewedAt: momentOf(this.#clock) })
   }
 }

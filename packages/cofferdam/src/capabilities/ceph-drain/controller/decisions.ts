@@ -1,3 +1,4 @@
+import { isWithin } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { type Clock, sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { LastDecision, LastDecisions } from '../../../ceph/reader/last-decisions.ts'
 import type { CephDrainDecision } from '../domain/decision.ts'
@@ -76,7 +77,7 @@ export class CephDecisions implements LastDecisions {
     { maxAgeMs, waitMs, signal }: { readonly maxAgeMs: number; readonly waitMs: number; readonly signal: AbortSignal },
   ): Promise<CephDecided | undefined> {
     const latest = this.#latest.get(key)
-    if (latest !== undefined && this.#clock.now() - latest.polledAtMs <= maxAgeMs) return latest
+    if (latest !== undefined && isWithin(this.#clock.now(), latest.polledAtMs, maxAgeMs + 1)) return latest
     const askedAtMs = this.#clock.now()
     await this.#nextPass(key, waitMs, signal)
     const fresh = this.#latest.get(key)

@@ -82,6 +82,12 @@ function inWords({ desired, daemonBudgets }: ReturnType<typeof decide>): string 
   return `${maxUnavailable}${without === undefined ? '' : ` without ${without}`}; loose on ${loose === undefined ? 'unknown' : `[${loose.join()}]`}`
 }
 
+it('a head start that was noted before the clock was turned back counts from now: else the mon would be held for a day', () => {
+  const given: Scenario = { held: ['node-b', 'node-c'], open: ['node-a'], leaving: ['node-a'], present: '0' }
+  const { mon } = decide({ ...given, headStarts: { 'node-a': nowMs + 86_400_000 } }).daemonBudgets
+  expect([mon?.headStarts, mon?.recheckAfterMs]).toEqual([{ 'node-a': nowMs }, 20_000])
+})
+
 const rows: Record<string, { given: Scenario; then: string }> = {
   'mons on nodes without OSDs: a number says how many may go, as Rook has it': {
     given: { held: [], present: '0' },

@@ -117,8 +117,9 @@ export function decideDaemonBudget(given: {
   const wanted = [...mayGo.slice(first), ...mayGo.slice(0, first)].slice(0, allowed)
   const wasLoose = isClosed ? before : present === undefined ? [] : running.map(({ id }) => id)
   const withdrawn = wasLoose.filter((id) => !wanted.includes(id) && running.some((daemon) => daemon.id === id))
-  const isRecent = recalled !== undefined && nowMs - recalled.withdrawnAtMs < settleMs
-  const memory = withdrawn.length > 0 ? { withdrawn, withdrawnAtMs: nowMs } : isRecent ? recalled : undefined
+  const remembered = recalled && { ...recalled, withdrawnAtMs: noLater(recalled.withdrawnAtMs, nowMs) }
+  const isRecent = remembered !== undefined && nowMs - remembered.withdrawnAtMs < settleMs
+  const memory = withdrawn.length > 0 ? { withdrawn, withdrawnAtMs: nowMs } : isRecent ? remembered : undefined
   const rechecks = [
     ...leaving.filter(isLater).map(({ nodeName }) => (headStarts[nodeName] as number) + headStartMs - nowMs),
     ...(memory === undefined ? [] : [settleMs]),
@@ -136,6 +137,11 @@ export function decideDaemonBudget(given: {
   }
 }
 
+/** A clock that was turned back begins to count again: else a mon would be held until it has caught up. */
+function noLater(sinceMs: number, nowMs: number): number {
+  return Math.min(sinceMs, nowMs)
+}
+
 /** Of nodes that are being emptied, with OSDs that may go and have not gone. */
 function headStartsOf(
   { headStarts = {}, nowMs }: BesideOsds,
@@ -143,7 +149,7 @@ function headStartsOf(
   nodes: readonly string[],
 ): HeadStarts {
   return Object.fromEntries(
-    nodes.filter((node) => openNodes.includes(node)).map((node) => [node, headStarts[node] ?? nowMs]),
+    nodes.filter((node) => openNodes.includes(node)).map((node) => [node, noLater(headStarts[node] ?? nowMs, nowMs)]),
   )
 }
 

@@ -48,6 +48,12 @@ describe('a pass over the budgets of daemons', () => {
     expect(names(decide({ askedAtMs: nowMs - 1_000 }, { quorum: unknown('silent') }))).toEqual(['quorum'])
   })
 
+  it('asks again when the clock was turned back: else nobody would know of the quorum until it has caught up (short seed 33401)', () => {
+    const tomorrow = nowMs + 86_400_000
+    expect(names(decide({ askedAtMs: tomorrow }))).toEqual(['quorum'])
+    expect(names(decide({ askedAtMs: nowMs - 2_000, disturbedAtMs: tomorrow }))).toEqual(writing)
+  })
+
   it('asks once: a Ceph that takes fifteen seconds to say nothing keeps no budget from being written', () => {
     const silent = { quorum: unknown('no answer within 15 s') }
     const decided = decide({ askedAtMs: nowMs - 15_000, hasAsked: true }, silent)

@@ -1,6 +1,7 @@
 import type { BudgetWrite } from '@cofferdam/kubernetes/api/budget-write.ts'
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { isWithin } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { isManagedByUs } from './budget-mark.ts'
 import { decideStaticBudgets, type StaticBudgetDecision, type StaticBudgetInput } from './static-budgets.ts'
 import type { StaticBudgetStep } from './static-steps.ts'
@@ -62,8 +63,8 @@ function needsQuorum({ cluster, monCount }: StaticBudgetInput): boolean {
 /** A change of a budget alone is no reason to ask again. */
 function isQuorumDue({ nowMs, input, askedAtMs, disturbedAtMs }: StaticPassSnapshot): boolean {
   if (!needsQuorum(input)) return false
-  const isSettling = nowMs - disturbedAtMs < quorumSettlesMs || !input.quorum.known
-  return nowMs - askedAtMs >= (isSettling ? 1 : calmSeconds) * 1_000
+  const isSettling = isWithin(nowMs, disturbedAtMs, quorumSettlesMs) || !input.quorum.known
+  return !isWithin(nowMs, askedAtMs, (isSettling ? 1 : calmSeconds) * 1_000)
 }
 
 function recheckAfterSeconds(
@@ -74,7 +75,7 @@ function recheckAfterSeconds(
     recheckAfterMs === undefined ? [] : [Math.ceil(recheckAfterMs / 1_000)],
   )
   if (!needsQuorum(input)) return rechecks.length === 0 ? undefined : Math.min(...rechecks)
-  const isSettled = nowMs - disturbedAtMs >= quorumSettlesMs
+  const isSettled = !isWithin(nowMs, disturbedAtMs, quorumSettlesMs)
   const usual = input.quorum.known ? (isSettled ? calmSeconds : unsettledSeconds) : silentSeconds
   return Math.min(usual, ...rechecks)
 }

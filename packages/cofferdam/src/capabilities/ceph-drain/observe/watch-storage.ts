@@ -1,4 +1,5 @@
 import type { PodDisruptionBudget } from '@cofferdam/kubernetes/api/policy.ts'
+import { isWithin } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Attendance } from '../../../shared/attendance.ts'
@@ -26,7 +27,7 @@ export function watchStorage({ api, clock, trust, attendance }: WatchStoragePort
   function recordsIn(namespace: string, signal: AbortSignal): Promise<Read> {
     const nowMs = clock.now()
     const before = reads.get(namespace)
-    if (before !== undefined && nowMs - before.atMs <= freshMs) return before.read
+    if (before !== undefined && isWithin(nowMs, before.atMs, freshMs + 1)) return before.read
     const read = Promise.all([
       readRecords({ api, signal }, { metadata: { namespace, name: '' } }, []),
       attendance(signal),

@@ -1,3 +1,4 @@
+import { isWithin } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { LastDecision } from '../../../ceph/reader/last-decisions.ts'
 
@@ -42,7 +43,7 @@ export class EvidenceChanges {
   }
 
   #isOlder(askedAtMs: number | undefined, limitMs: number): boolean {
-    return askedAtMs === undefined || this.#clock.now() - askedAtMs > limitMs
+    return askedAtMs === undefined || !isWithin(this.#clock.now(), askedAtMs, limitMs + 1)
   }
 }
 

@@ -1,3 +1,4 @@
+import { isWithin } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { Attendance } from '../../../shared/attendance.ts'
 import { isClosedToPods } from '../../../shared/closed-node.ts'
@@ -38,7 +39,7 @@ export function watchLonghorn(ports: WatchLonghornPorts) {
   let judged: { readonly atMs: number; readonly view: Promise<LonghornView | undefined> } | undefined
   return (signal: AbortSignal): Promise<LonghornView | undefined> => {
     const nowMs = clock.now()
-    if (judged !== undefined && nowMs - judged.atMs < freshMs) return judged.view
+    if (judged !== undefined && isWithin(nowMs, judged.atMs, freshMs)) return judged.view
     const view = judge(signal)
     judged = { atMs: nowMs, view }
     view.catch(() => {

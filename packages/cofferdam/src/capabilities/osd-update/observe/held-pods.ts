@@ -1,4 +1,5 @@
-import { type Clock, isWithin } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { isWithin } from '@cofferdam/kubernetes/api/timestamp.ts'
+import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 
 const firstWaitMs = 60_000
 const longestWaitMs = 10 * 60_000
