@@ -16,6 +16,7 @@ import type { CephState } from './ceph-state.ts'
 import { type CrushEffects, crushCommands } from './crush-commands.ts'
 import { type GroupTarget, groupFlags } from './osd-map.ts'
 import { type PoolEffects, poolCommands } from './pool-commands.ts'
+import { upmapCommands } from './upmap-commands.ts'
 
 export interface CommandAnswers {
   /** Only the active mgr can answer this; the mons would wait for one. */
@@ -38,6 +39,7 @@ export function createCommandAnswers(state: CephState, effects: CommandEffects):
   const table: CommandTable = {
     ...poolCommands(state, effects),
     ...crushCommands(state, effects),
+    ...upmapCommands(state),
     status: () => said(status(state)),
     health: ({ detail }) => said(health(state, { withDetail: texts(detail).includes('detail') })),
     'health detail': () => said(health(state, { withDetail: true })),

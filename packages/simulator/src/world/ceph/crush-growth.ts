@@ -16,6 +16,8 @@ export interface CrushGrowth {
   add(osd: NewCephOsd): number
   /** Puts a new OSD where it belongs, and one that was moved back to its host; true when the CRUSH map has changed. */
   locate(osd: number): boolean
+  /** Its disk is in another host: that is where it says it is when it boots next. */
+  rehome(osd: number, location: CrushLocation): void
   /** As `osd crush move` does. It lasts until the OSD boots again, which tells the mons where it is. */
   move(osd: number, location: CrushLocation): void
 }
@@ -31,6 +33,10 @@ export function createCrushGrowth(
   const put = (osd: OsdDescription, location: CrushLocation) => {
     present = growCrush(present, osd, location)
     map.replaceTree(buildCrushTree(present, pools, map.tree))
+  }
+  const describe = (id: number): OsdDescription | undefined => {
+    const item = map.tree.byId.get(id)
+    return item && { id, weight: item.weights.get('') ?? 1, ...(item.deviceClass && { deviceClass: item.deviceClass }) }
   }
   return {
     add({ node, location = {}, ...given }) {
@@ -48,11 +54,14 @@ export function createCrushGrowth(
       put(waiting.osd, waiting.location)
       return true
     },
+    rehome(id, location) {
+      const osd = describe(id)
+      if (osd !== undefined) unplaced.set(id, { osd, location })
+    },
     move(id, location) {
-      const item = map.tree.byId.get(id)
-      const host = item?.parent
-      if (item === undefined || host === undefined) return
-      const osd = { id, weight: item.weights.get('') ?? 1, ...(item.deviceClass && { deviceClass: item.deviceClass }) }
+      const osd = describe(id)
+      const host = map.tree.byId.get(id)?.parent
+      if (osd === undefined || host === undefined) return
       // Who is moved twice still comes home to the first place.
       if (!unplaced.has(id)) unplaced.set(id, { osd, location: { [host.type]: host.name } })
       present = withoutOsd(present, id)

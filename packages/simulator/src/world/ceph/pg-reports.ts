@@ -137,6 +137,12 @@ export class PgReports {
     if (group.work?.isRunning) this.noteChange(group)
   }
 
+  /** The group is no more. */
+  drop(group: PlacementGroup): void {
+    this.#held.delete(group)
+    this.#due.delete(group)
+  }
+
   /** Another mgr begins with nothing and hears from all OSDs within one period. */
   forget(groups: readonly PlacementGroup[]): void {
     this.#held.clear()

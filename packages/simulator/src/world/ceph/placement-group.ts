@@ -2,10 +2,14 @@ import type { PoolDescription } from './ceph-description.ts'
 import type { CrushRule } from './crush-tree.ts'
 import { noOsd } from './no-osd.ts'
 
-export interface Pool extends Omit<PoolDescription, 'size' | 'minSize'> {
+export interface Pool extends Omit<PoolDescription, 'size' | 'minSize' | 'pgCount'> {
   readonly id: number
   size: number
   minSize: number
+  /** How many placement groups it has. */
+  pgCount: number
+  /** How many it is to have; those too many are merged one by one. Undefined: as many as it has. */
+  pgTarget?: number
   rule: CrushRule
   /** Shards that are enough to read: 1, or the data chunks. */
   readonly readable: number

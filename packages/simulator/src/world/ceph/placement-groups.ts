@@ -19,10 +19,13 @@ import {
 } from './placement-group.ts'
 import { RecoveryQueue } from './recovery-queue.ts'
 import type { Timers } from './timers.ts'
+import { type UpmapPair, upmapped } from './upmap.ts'
 
 const objectsPerGroup = 128
 /** Even a copy that lacks little takes its time: peers are asked, reservations made. In whole placement groups. */
 const leastWork = 0.5
+/** How often the mgr sees whether two groups may be merged. */
+const mergeMs = 1_000
 
 /** All placement groups: they peer when the map changes, serve with what is up, and recover what was missed. */
 export class PlacementGroups {
@@ -36,6 +39,8 @@ export class PlacementGroups {
   readonly #peeringEndsMs = new Map<PlacementGroup, number>()
   /** Groups that are served from elsewhere than CRUSH wants: `pg_temp` of the map. */
   readonly #served = new Map<PlacementGroup, string>()
+  /** By id of the group. */
+  readonly #upmaps = new Map<string, readonly UpmapPair[]>()
 
   constructor(ports: { timers: Timers; map: OsdMap; pools: readonly Pool[]; timings: CephTimings }) {
     const { timers, map, pools, timings } = ports
@@ -103,6 +108,57 @@ export class PlacementGroups {
     this.#peer(this.#list.filter((group) => group.pool === pool))
   }
 
+  /** A pool is to have more groups, which come of those it has and are in their places at first, or fewer. */
+  followCount(pool: Pool): void {
+    const present = this.#list.filter((group) => group.pool === pool)
+    const born: PlacementGroup[] = []
+    for (let number = present.length; number < pool.pgCount; number += 1) {
+      const group = this.#create(pool, number)
+      const parent = [...present, ...born][parentOf(number)] as PlacementGroup
+      group.acting = parent.acting
+      group.holders.clear()
+      for (const [key, missing] of parent.holders) group.holders.set(key, missing)
+      born.push(group)
+    }
+    this.#list.push(...born)
+    this.#peer(born, { isPrimed: true })
+    this.recovery.start()
+    this.#mergeNext(pool)
+  }
+
+  /** The last group goes into the one that it came of, as soon as both are clean; then the one before it. */
+  #mergeNext(pool: Pool): void {
+    if (pool.pgTarget === undefined || pool.pgCount <= pool.pgTarget) return
+    this.#timers.after(mergeMs, () => {
+      const present = this.#list.filter((group) => group.pool === pool)
+      const [last, parent] = [present.at(-1), present[parentOf(present.length - 1)]]
+      if (last === undefined || parent === undefined || pool.pgCount <= (pool.pgTarget ?? pool.pgCount)) return
+      if (last.state === 'active+clean' && parent.state === 'active+clean') {
+        this.#list.splice(this.#list.indexOf(last), 1)
+        this.#peeringEndsMs.delete(last)
+        this.#served.delete(last)
+        this.reports.drop(last)
+        pool.pgCount -= 1
+        this.#map.bump()
+        this.#peer([parent])
+      }
+      this.#mergeNext(pool)
+    })
+  }
+
+  /** Has a group elsewhere than CRUSH has it: one OSD in place of another, by `pg_upmap_items`. Undefined: as CRUSH has it. */
+  setUpmap(group: PlacementGroup, pairs: readonly UpmapPair[] | undefined): void {
+    if (pairs === undefined) this.#upmaps.delete(group.id)
+    else this.#upmaps.set(group.id, pairs)
+    group.wanted = this.#place(group)
+    this.#peer([group], { isPrimed: true })
+    this.recovery.start()
+  }
+
+  get upmaps(): ReadonlyMap<string, readonly UpmapPair[]> {
+    return this.#upmaps
+  }
+
   /** CRUSH wants groups elsewhere: those of one pool, or all where the tree itself has changed. */
   followCrush(pool?: Pool): void {
     const affected = this.#list.filter((group) => pool === undefined || group.pool === pool)
@@ -144,9 +200,11 @@ export class PlacementGroups {
     return group
   }
 
-  #place({ pool, seed }: PlacementGroup): number[] {
+  #place({ id, pool, seed }: PlacementGroup): number[] {
+    const { tree } = this.#map
     const isOut = (osd: number) => !this.#map.isIn(osd)
-    return placeShards({ tree: this.#map.tree, rule: pool.rule, width: pool.size, seed, isOut })
+    const placed = placeShards({ tree, rule: pool.rule, width: pool.size, seed, isOut })
+    return upmapped(placed, this.#upmaps.get(id) ?? [], { tree, rule: pool.rule, isOut })
   }
 
   /**
@@ -278,6 +336,11 @@ export class PlacementGroups {
     if (flags.has('nobackfill')) return false
     return !flags.has('norebalance') || group.state.includes('degraded')
   }
+}
+
+/** The group that it came of when the pool had half as many. */
+function parentOf(number: number): number {
+  return number - 2 ** Math.floor(Math.log2(number))
 }
 
 function isSameList(left: readonly number[], right: readonly number[]): boolean {

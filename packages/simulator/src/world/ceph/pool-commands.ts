@@ -4,11 +4,12 @@ import type { CephState } from './ceph-state.ts'
 import type { Pool } from './placement-group.ts'
 
 export interface PoolEffects {
-  /** A pool was made, has another floor, or belongs elsewhere. */
-  poolChanged(pool: Pool, change: 'made' | 'floor' | 'places'): void
+  /** A pool was made, has another floor, belongs elsewhere, or is to have another number of placement groups. */
+  poolChanged(pool: Pool, change: 'made' | 'floor' | 'places' | 'count'): void
 }
 
 const mostCopies = 10
+const mostGroups = 1_024
 
 /** `osd pool set` and `osd pool create`. */
 export function poolCommands(state: CephState, effects: PoolEffects): CommandTable {
@@ -20,6 +21,7 @@ export function poolCommands(state: CephState, effects: PoolEffects): CommandTab
     min_size: setFloor,
     size: setSize,
     crush_rule: setRule,
+    pg_num: setCount,
   }
 
   function setPool(command: CephCommand): CephAnswer {
@@ -68,6 +70,18 @@ export function poolCommands(state: CephState, effects: PoolEffects): CommandTab
     map.bump()
     effects.poolChanged(pool, 'places')
     return { code: 0, out: '', err: `set pool ${pool.id} crush_rule to ${value}` }
+  }
+
+  /** More are there at once; fewer become fewer when they are clean. */
+  function setCount(pool: Pool, value: string): CephAnswer {
+    const count = Number(value)
+    if (!Number.isInteger(count) || count < 1 || count > mostGroups)
+      return failed(errno.invalid, `specified pg_num ${value} is out of range`)
+    pool.pgTarget = count
+    pool.pgCount = Math.max(pool.pgCount, count)
+    map.bump()
+    effects.poolChanged(pool, 'count')
+    return { code: 0, out: '', err: `set pool ${pool.id} pg_num to ${count}` }
   }
 
   /** As the first pool was in the beginning, but for its name and how many placement groups it has. */

@@ -47,6 +47,8 @@ export interface CephControls {
    * in and is filled. Returns its id, the lowest free one where none is given.
    */
   addOsd(osd: NewCephOsd): number
+  /** Puts the disk of an OSD into another host, where the OSD says it is when it boots next. */
+  moveDisk(osd: number, host: string): void
   failDisk(osd: number): void
   mendDisk(osd: number): void
   /** Whole placement groups per second; 0 stops it. */
@@ -186,6 +188,7 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
     poolChanged(pool, change) {
       if (change === 'made') groups.addPool(pool)
       else if (change === 'floor') groups.followPool(pool)
+      else if (change === 'count') groups.followCount(pool)
       else groups.followCrush(pool)
     },
     relocated(osd, location) {
@@ -248,6 +251,7 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
         changed()
         return id
       },
+      moveDisk: (osd, host) => growth.rehome(osd, { host }),
       failDisk: (osd) => osdWatch.setDiskFailed(osd, true),
       mendDisk: (osd) => osdWatch.setDiskFailed(osd, false),
       setRecoveryRate(rate) {

@@ -55,7 +55,10 @@ export function osdDump(state: CephState): JsonObject {
     osds: osds.map(describeOsd),
     osd_xinfo: osds.map((osd) => describeOsdMore(osd, map.createdMs)),
     pg_upmap: [],
-    pg_upmap_items: [],
+    pg_upmap_items: [...groups.upmaps].map(([pgid, pairs]) => ({
+      pgid,
+      mappings: pairs.map(({ from, to }) => ({ from, to })),
+    })),
     pg_temp: groups.remapped.map(({ id, acting }) => ({ pgid: id, osds: acting })),
     primary_temp: [],
     blocklist: {},
