@@ -3,33 +3,34 @@ import type { CephCommand } from '@cofferdam/product/ceph/ceph-commands.ts'
 import { between, oneOf } from '../story.ts'
 import { type DeedPorts, type FaultKind, withCeph } from './deed-kind.ts'
 
-const pooled = 'replicapool'
+export const pooled = 'replicapool'
 /** Until the operator has read what is other than before, and what was let go before is back. */
 const knownMs = 150_000
 const againMs = 20_000
 const mostTries = 50
 
-const run = ({ stage }: DeedPorts, command: CephCommand) => stage.ceph?.commands.run(command)
+export const run = ({ stage }: DeedPorts, command: CephCommand) => stage.ceph?.commands.run(command)
 
 /** From now on groups belong elsewhere: what was let go a moment before is nobody's fault. */
-function meddle({ excuses }: DeedPorts): void {
+export function meddle({ excuses }: DeedPorts): void {
   excuses.meddled('storage', knownMs)
   excuses.broke('the places of copies')
 }
 
-function setPool(ports: DeedPorts, variable: string, val: string) {
+export function setPool(ports: DeedPorts, variable: string, val: string) {
   meddle(ports)
   return run(ports, { prefix: 'osd pool set', pool: pooled, var: variable, val })
 }
 
 /** Ceph may not answer at that moment, or may have lost its answer: who sets something back asks until it has. */
-function mendLater(ports: DeedPorts, mend: () => Promise<unknown> | undefined): void {
+export function mendLater(ports: DeedPorts, mend: () => Promise<unknown> | undefined): void {
   const { clock } = ports.stage
+  let isMended = false
   const insist = async () => {
-    for (let tried = 0; tried < mostTries; tried += 1) {
+    for (let tried = 0; tried < mostTries && !isMended; tried += 1) {
       try {
         await mend()
-        return
+        isMended = true
       } catch {
         await sleep(clock, againMs)
       }

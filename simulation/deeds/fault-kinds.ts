@@ -5,6 +5,7 @@ import { elderFaults } from './elder-faults.ts'
 import { guardFaults } from './guard-faults.ts'
 import { nodeFaults } from './node-faults.ts'
 import { peopleFaults } from './people-faults.ts'
+import { placementFaults } from './placement-faults.ts'
 import { processFaults } from './process-faults.ts'
 import { serverFaults } from './server-faults.ts'
 import { storageFaults } from './storage-faults.ts'
@@ -37,9 +38,14 @@ export const laterFaultsFrom = 10_000
 export const latestFaultKinds: Readonly<Record<string, FaultKind>> = { ...guardFaults }
 export const latestFaultsFrom = 100_000
 
+/** And from `newestFaultsFrom` on. */
+export const newestFaultKinds: Readonly<Record<string, FaultKind>> = { ...placementFaults }
+export const newestFaultsFrom = 200_000
+
 /** Everything that can go wrong, by its name, with its row in docs/reference/reliability.md. */
 export const faultKinds: Readonly<Record<string, FaultKind>> = {
   ...firstFaultKinds,
   ...laterFaultKinds,
   ...latestFaultKinds,
+  ...newestFaultKinds,
 }

@@ -97,13 +97,17 @@ interface CephFacts {
   readonly size: number | undefined
   readonly minSize: number | undefined
   readonly hosts: readonly (string | undefined)[]
+  readonly groups: number | undefined
+  readonly upmaps: number
 }
 
 /** What of Ceph these deeds change. */
 async function cephFacts(): Promise<CephFacts> {
   const ask = async <T>(command: CephCommand) =>
     JSON.parse((await deeds.stage.ceph?.commands.run(command))?.out ?? 'null') as T
-  const [pool] = await ask<{ crush_rule: number; size: number; min_size: number }[]>({ prefix: 'osd pool ls detail' })
+  type PoolAnswer = { crush_rule: number; size: number; min_size: number; pg_num: number }
+  const [pool] = await ask<PoolAnswer[]>({ prefix: 'osd pool ls detail' })
+  const { pg_upmap_items: upmaps } = await ask<{ pg_upmap_items: unknown[] }>({ prefix: 'osd dump' })
   const rules = await ask<{ rule_id: number; steps: { type?: string }[] }[]>({ prefix: 'osd crush rule dump' })
   const { nodes: items } = await ask<{ nodes: { name: string; children?: number[] }[] }>({ prefix: 'osd tree' })
   return {
@@ -111,6 +115,8 @@ async function cephFacts(): Promise<CephFacts> {
     size: pool?.size,
     minSize: pool?.min_size,
     hosts: withOsds.osds.map((osd) => items.find(({ children }) => children?.includes(osd))?.name),
+    groups: pool?.pg_num,
+    upmaps: upmaps.length,
   }
 }
 
@@ -118,14 +124,27 @@ const changes: Readonly<Record<string, keyof CephFacts>> = {
   'a pool gets another CRUSH rule': 'rule',
   'a pool gets another number of copies': 'size',
   'an OSD is moved to another host of the CRUSH map': 'hosts',
+  'placement groups split, and merge again': 'groups',
+  'the balancer moves placement groups': 'upmaps',
+  'an OSD returns on another host': 'hosts',
+}
+
+/** With a place beside every OSD. */
+const withPairs: ClusterShape = {
+  ...withOsds,
+  file: { ...withOsds.file, ceph: { ...(withOsds.file['ceph'] as object), osds: { perNode: 2 } } },
+  osds: [0, 1, 2, 3, 4, 5],
 }
 
 it.each(Object.entries(changes))('%s: Ceph says so until everybody goes home', async (kind, fact) => {
-  deeds = await openDeeds(withOsds)
+  deeds = await openDeeds(fact === 'upmaps' ? withPairs : withOsds)
   const before = await cephFacts()
   await deeds.perform(kind)
+  await deeds.stage.clock.advance(30_000)
   expect((await cephFacts())[fact]).not.toEqual(before[fact])
   await deeds.mend()
+  // Copies are put in their places before anything is merged, and an OSD boots.
+  await deeds.stage.clock.advance(60_000)
   expect(await cephFacts()).toEqual(before)
 })
 

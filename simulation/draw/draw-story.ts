@@ -5,6 +5,8 @@ import {
   laterFaultsFrom,
   latestFaultKinds,
   latestFaultsFrom,
+  newestFaultKinds,
+  newestFaultsFrom,
 } from '../deeds/fault-kinds.ts'
 import { workKinds } from '../deeds/work-kinds.ts'
 import { between, type ClusterShape, type Deed, oneOf, type Story, type StoryEnding } from '../story.ts'
@@ -56,6 +58,7 @@ export function drawStory(seed: number, { isShort = false } = {}): Story {
       ...drawSome('faults', firstFaultKinds, 100, faults),
       ...(seed < laterFaultsFrom ? [] : drawSome('later faults', laterFaultKinds, 200, laterFaults)),
       ...(seed < latestFaultsFrom ? [] : drawSome('latest faults', latestFaultKinds, 300, [1, 2])),
+      ...(seed < newestFaultsFrom ? [] : drawSome('newest faults', newestFaultKinds, 400, [1, 3])),
     ],
     ending,
   }

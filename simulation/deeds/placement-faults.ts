@@ -1,0 +1,82 @@
+import { deployments, nodes } from '@cofferdam/kubernetes/api/resources.ts'
+import { between, oneOf } from '../story.ts'
+import { meddle, mendLater, pooled, run, setPool } from './crush-faults.ts'
+import { type DeedPorts, type FaultKind, withCeph } from './deed-kind.ts'
+
+const labelOfType: Readonly<Record<string, string>> = {
+  zone: 'topology.kubernetes.io/zone',
+  rack: 'topology.rook.io/rack',
+}
+
+/** What Ceph does with placement groups by itself, or an administrator with disks, while others drain. */
+export const placementFaults: Readonly<Record<string, FaultKind>> = {
+  'placement groups split, and merge again': {
+    row: 'F19',
+    fits: withCeph,
+    async apply(ports) {
+      const { stage, random, tell } = ports
+      const groups = stage.ceph?.controls.truth().groups.filter(({ pool }) => pool === pooled) ?? []
+      const count = oneOf(random, [groups.length * 2, groups.length + between(random, 1, 6)])
+      tell(`${pooled} is to have ${count} placement groups`)
+      mendLater(ports, () => setPool(ports, 'pg_num', String(groups.length)))
+      await setPool(ports, 'pg_num', String(count))
+    },
+  },
+  'the balancer moves placement groups': {
+    row: 'F19',
+    fits: withCeph,
+    async apply(ports) {
+      const { stage, random, tell } = ports
+      const osds = stage.description.ceph?.osds ?? []
+      const hostOf = (id: number) => osds.find((osd) => osd.id === id)?.node
+      const groups = stage.ceph?.controls.truth().groups ?? []
+      for (const { id, acting } of groups.filter(() => random.next() < 0.3).slice(0, 4)) {
+        if (acting.length === 0) continue
+        const from = oneOf(random, acting)
+        const hosts = acting.filter((osd) => osd !== from).map(hostOf)
+        const free = osds.filter((osd) => !acting.includes(osd.id) && !hosts.includes(osd.node))
+        if (free.length === 0) continue
+        const to = oneOf(random, free).id
+        tell(`the balancer moves placement group ${id} from osd.${from} to osd.${to}`)
+        meddle(ports)
+        mendLater(ports, () => {
+          meddle(ports)
+          return run(ports, { prefix: 'osd rm-pg-upmap-items', pgid: id })
+        })
+        await run(ports, { prefix: 'osd pg-upmap-items', pgid: id, id: [String(from), String(to)] })
+      }
+    },
+  },
+  'an OSD returns on another host': {
+    row: 'F20',
+    fits: withCeph,
+    async apply(ports) {
+      const { stage, random, tell, excuses } = ports
+      const osds = stage.description.ceph?.osds ?? []
+      const moved = oneOf(random, osds)
+      const hosts = [...new Set(osds.map(({ node }) => node))].filter((node) => node !== moved.node)
+      const host = oneOf(random, hosts)
+      tell(`the disk of osd.${moved.id} is put from ${moved.node} into ${host}`)
+      excuses.broke(`osd ${moved.id}`)
+      mendLater(ports, () => moveDisk(ports, moved.id, moved.node))
+      await moveDisk(ports, moved.id, host)
+    },
+  },
+}
+
+/** As Rook deploys it after that: on the other node, with the labels of its place. */
+async function moveDisk(ports: DeedPorts, osd: number, node: string): Promise<void> {
+  const { stage } = ports
+  const { api, description, views } = stage
+  meddle(ports)
+  const given = views.of(nodes).get(node)?.metadata.labels ?? {}
+  const labels: Record<string, string> = { 'failure-domain': node, 'topology-location-host': node }
+  for (const [type, label] of Object.entries(labelOfType)) {
+    const name = given[label]
+    if (name !== undefined) labels[`topology-location-${type}`] = name
+  }
+  stage.ceph?.controls.moveDisk(osd, node)
+  const template = { metadata: { labels }, spec: { nodeSelector: { 'kubernetes.io/hostname': node } } }
+  const key = { namespace: description.ceph?.namespace ?? '', name: `rook-ceph-osd-${osd}` }
+  await api.patch(deployments, key, { type: 'merge', body: { metadata: { labels }, spec: { template } } })
+}
