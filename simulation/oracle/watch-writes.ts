@@ -1,5 +1,5 @@
 import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
-import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
 import { deployments, namespaces, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
@@ -118,6 +118,7 @@ export function watchWrites(ports: WriteOraclePorts, { blame }: Blame): WriteOra
       const sinceMs = lockedSince.get(metadata.name)
       return (
         pod !== undefined &&
+        isCounted(pod) &&
         metadata.namespace === key.namespace &&
         isSelected(spec.selector ?? {}, pod.metadata.labels) &&
         until !== undefined &&
@@ -155,6 +156,11 @@ export function watchWrites(ports: WriteOraclePorts, { blame }: Blame): WriteOra
     sawNode,
     locked: (budget) => void lockedSince.set(budget, stage().clock.now()),
   }
+}
+
+/** No budget counts on a pod that does not run yet, or that leaves: Kubernetes lets it go whatever they say. */
+function isCounted({ metadata, status }: Pod): boolean {
+  return metadata.deletionTimestamp === undefined && status?.phase === 'Running'
 }
 
 function lockEnd(text: string | undefined): number | undefined {
