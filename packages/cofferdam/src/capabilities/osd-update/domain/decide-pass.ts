@@ -5,8 +5,9 @@ import { decideAfterStarts, decideStarts } from './decide-starts.ts'
 import type { OsdUpdateDecision } from './decision.ts'
 import { asking, closing, needsHold, notesOf, soonest, type UpdatePassDecision } from './pass-end.ts'
 import type { UpdatePassSnapshot } from './pass-snapshot.ts'
-import { checkRelease, isReleaseCheckDue, relabelled, releaseRecheckSeconds } from './release-check.ts'
+import { checkRelease, isLabelDue, isReleaseCheckDue, relabelled, releaseRecheckSeconds } from './release-check.ts'
 import type { CephForUpdate } from './snapshot.ts'
+import { upOsds } from './sort-osds.ts'
 import type { UpdateStep } from './steps.ts'
 
 /**
@@ -35,18 +36,21 @@ export function decideUpdatePass(pass: UpdatePassSnapshot): UpdatePassDecision {
 function decideWithoutStarts(pass: UpdatePassSnapshot, decided: OsdUpdateDecision): UpdatePassDecision {
   const { seen, heard, deployments } = pass
   const { running, waiting } = decided.progress
-  const isCheckDue = running.length + waiting === 0 && isReleaseCheckDue(decided.record, seen.nowMs)
-  const isAsked = seen.cluster.mode !== 'off' && seen.ceph?.known === true && isCheckDue
+  const isAtRest = seen.cluster.mode !== 'off' && running.length + waiting === 0
+  const isCheckDue = isReleaseCheckDue(decided.record, seen.nowMs)
+  const isOwn = seen.cluster.mode === 'own'
+  const isAsked =
+    isAtRest && seen.ceph?.known === true && (isCheckDue || (isOwn && isLabelDue(deployments, upOsds(seen.ceph.value))))
   if (isAsked && heard.versions === undefined) return asking({ do: 'ask', ask: 'osd-versions' })
   const versions = isAsked && heard.versions?.known === true ? heard.versions.value : undefined
-  const decision = versions === undefined ? decided : withRelease(decided, seen, versions)
+  const decision = versions === undefined || !isCheckDue ? decided : withRelease(decided, seen, versions)
   const end = closing(pass, {
     decision,
     notes: notesOf(pass.stored.starts, running, decision),
     // The hold was acquired for a start that is not wanted any more.
     isIdle: pass.heard.hold?.isAcquired === true && running.length === 0,
   })
-  const labelled = versions !== undefined && seen.cluster.mode === 'own' ? relabelled(deployments, versions) : []
+  const labelled = versions !== undefined && isOwn ? relabelled(deployments, versions) : []
   const labels: UpdateStep[] =
     labelled.length === 0 ? [] : [{ do: 'write', write: 'version-labels', deployments: labelled }]
   return {

@@ -1,5 +1,6 @@
+import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import { describe, expect, it } from 'vitest'
-import { unknown } from '../../../shared/observed.ts'
+import { known, unknown } from '../../../shared/observed.ts'
 import { decideUpdatePass } from './decide-pass.ts'
 import type { HeardInPass } from './pass-snapshot.ts'
 import type { UpdateStep } from './steps.ts'
@@ -44,6 +45,20 @@ describe('the end of a pass', () => {
       wordsOf(end({ world: asked }).steps),
       end({ world: asked, heard: { versions: unknown('no answer') } }).recheckAfterSeconds,
     ]).toEqual([300, ['ask osd-versions'], 300])
+  })
+
+  it('an OSD that was made after the last update is asked for its version and labelled, as Rook does: the update before it will not come again', () => {
+    const snapshot = passSnapshot({ world: resting })
+    const [[id, { metadata, ...rest }]] = [...snapshot.deployments] as [[number, Deployment]]
+    const { 'ceph-version': _, ...labels } = metadata.labels ?? {}
+    const made = { ...rest, metadata: { ...metadata, labels } }
+    const given = { ...snapshot, deployments: new Map([...snapshot.deployments, [id, made]]) }
+    expect(wordsOf(decideUpdatePass(given).steps)).toEqual(['ask osd-versions'])
+    const heard: HeardInPass = { ...given.heard, versions: known(new Map([[id, '19.2.3']])) }
+    const { steps } = decideUpdatePass({ ...given, heard })
+    expect(wordsOf(steps)).toContain('write version-labels')
+    const observing = { ...given, seen: { ...given.seen, cluster: { ...given.seen.cluster, mode: 'pace' as const } } }
+    expect(wordsOf(decideUpdatePass(observing).steps)).not.toContain('ask osd-versions')
   })
 
   it('asks no OSD for its version where updates are switched off', () => {

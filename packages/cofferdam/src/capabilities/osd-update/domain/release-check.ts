@@ -45,6 +45,13 @@ export function versionLabelOf(version: string): string | undefined {
   return numbers === undefined ? undefined : `${numbers}-${build}`
 }
 
+/** Whether an OSD runs whose Deployment does not say which version: one that was made after the last update had ended. */
+export function isLabelDue(deployments: ReadonlyMap<number, Deployment>, up: ReadonlySet<number>): boolean {
+  return [...deployments].some(
+    ([osd, { metadata }]) => up.has(osd) && metadata.labels?.[cephVersionLabel] === undefined,
+  )
+}
+
 /** OSD Deployments whose label says another version than the OSD runs, as they should be. The pods are not touched. */
 export function relabelled(
   deployments: ReadonlyMap<number, Deployment>,

@@ -21,8 +21,14 @@ export const cephCluster = (image = 'ceph:new'): CephCluster => ({
   spec: { cephVersion: { image } },
 })
 
-export const osdDeployment = (id: number, image = 'ceph:old'): Deployment =>
-  buildOsdDeployment(cephCluster(image), { id, node: 'node-a', location: { host: 'node-a' } })
+export function osdDeployment(id: number, image = 'ceph:old'): Deployment {
+  const { metadata, ...made } = buildOsdDeployment(cephCluster(image), {
+    id,
+    node: 'node-a',
+    location: { host: 'node-a' },
+  })
+  return { ...made, metadata: { ...metadata, labels: { ...metadata.labels, 'ceph-version': '19.2.3-0' } } }
+}
 
 export const osdPod = (id: number): Pod => ({
   apiVersion: 'v1',
