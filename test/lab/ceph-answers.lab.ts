@@ -125,8 +125,8 @@ describe('what the operator sees with its own rights', () => {
     expect(await applyNoout(operator, wanted)).toEqual({
       set: ['zone-a', 'node-2'],
       unset: [],
-      gone: ['nowhere'],
-      failed: [],
+      gone: [],
+      failed: [{ bucket: 'nowhere', wanted: 'set', why: expect.stringContaining('osd set-group ended with 22') }],
     })
     expect(sure(await observeCeph(operator)).bucketFlags).toEqual({ 'zone-a': ['noout'], 'node-2': ['noout'] })
     const undone = { set: [], unset: ['zone-a', 'node-2', 'nowhere'] }
