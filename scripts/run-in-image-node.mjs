@@ -6,9 +6,6 @@ import { pathToFileURL } from 'node:url'
 import { bundle } from './bundle.mjs'
 
 const ownNode = '--own-node'
-/** These programs make much that is soon forgotten: with room for it a tenth less CPU time goes to collecting it. */
-const youngMiB = 32
-const room = [`--min-semi-space-size=${youngMiB}`, `--max-semi-space-size=${youngMiB}`]
 
 /** Ends this process with the code of the program. */
 export async function runInImageNode({ entryPoint, outdir, program, args }) {
@@ -20,7 +17,7 @@ export async function runInImageNode({ entryPoint, outdir, program, args }) {
   })
   const given = args.filter((arg) => arg !== ownNode)
   const node = given.length < args.length ? process.execPath : await nodeOfImage(outdir)
-  const { status } = spawnSync(node, [...room, join(outdir, program), ...given], { stdio: 'inherit' })
+  const { status } = spawnSync(node, [join(outdir, program), ...given], { stdio: 'inherit' })
   process.exit(status ?? 1)
 }
 
