@@ -40,6 +40,14 @@ export function mendLater(ports: DeedPorts, mend: () => Promise<unknown> | undef
   clock.after(between(ports.random, 60, 300) * 1_000, () => void insist())
 }
 
+/** An OSD, and a host with OSDs that it is not on. */
+export function drawMove({ stage, random }: Pick<DeedPorts, 'stage' | 'random'>) {
+  const osds = stage.description.ceph?.osds ?? []
+  const moved = oneOf(random, osds)
+  const hosts = [...new Set(osds.map(({ node }) => node))].filter((node) => node !== moved.node)
+  return { moved, host: oneOf(random, hosts) }
+}
+
 /** What administrators of Ceph change while others drain. */
 export const crushFaults: Readonly<Record<string, FaultKind>> = {
   'a pool gets another CRUSH rule': {
@@ -79,11 +87,8 @@ export const crushFaults: Readonly<Record<string, FaultKind>> = {
     row: 'F19',
     fits: withCeph,
     async apply(ports) {
-      const { stage, random, tell } = ports
-      const osds = stage.description.ceph?.osds ?? []
-      const moved = oneOf(random, osds)
-      const hosts = [...new Set(osds.map(({ node }) => node))].filter((node) => node !== moved.node)
-      const host = oneOf(random, hosts)
+      const { tell } = ports
+      const { moved, host } = drawMove(ports)
       const move = (to: string) => {
         meddle(ports)
         return run(ports, { prefix: 'osd crush move', name: `osd.${moved.id}`, args: [`host=${to}`] })

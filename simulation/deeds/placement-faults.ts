@@ -1,6 +1,6 @@
 import { deployments, nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { between, oneOf } from '../story.ts'
-import { meddle, mendLater, pooled, run, setPool } from './crush-faults.ts'
+import { drawMove, meddle, mendLater, pooled, run, setPool } from './crush-faults.ts'
 import { type DeedPorts, type FaultKind, withCeph } from './deed-kind.ts'
 
 const labelOfType: Readonly<Record<string, string>> = {
@@ -51,11 +51,8 @@ export const placementFaults: Readonly<Record<string, FaultKind>> = {
     row: 'F20',
     fits: withCeph,
     async apply(ports) {
-      const { stage, random, tell, excuses } = ports
-      const osds = stage.description.ceph?.osds ?? []
-      const moved = oneOf(random, osds)
-      const hosts = [...new Set(osds.map(({ node }) => node))].filter((node) => node !== moved.node)
-      const host = oneOf(random, hosts)
+      const { tell, excuses } = ports
+      const { moved, host } = drawMove(ports)
       tell(`the disk of osd.${moved.id} is put from ${moved.node} into ${host}`)
       excuses.broke(`osd ${moved.id}`)
       mendLater(ports, () => moveDisk(ports, moved.id, moved.node))
