@@ -6,7 +6,7 @@ import { BaseSequencer } from 'vitest/node'
 const measured = ['test/lab/reaction.lab.ts', 'test/lab/rook-drains.lab.ts']
 
 /** Those that run only where one of them is named, and no other suite: a run of everything is long enough. */
-const named = ['test/lab/image-arm64.lab.ts', 'test/lab/real-node.lab.ts']
+const named = ['test/lab/ceph-timing.lab.ts', 'test/lab/image-arm64.lab.ts', 'test/lab/real-node.lab.ts']
 
 /** Those that take minutes, the longest first: begun late, one of them would run alone at the end. */
 const long = [

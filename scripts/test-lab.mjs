@@ -15,7 +15,7 @@ const releases = ['16', '18', '20']
 /** Names of the projects in vitest.lab.config.ts. */
 const groups = ['together', 'alone']
 /** Suites of the project `named`: each runs alone, where it is named. */
-const named = ['image-arm64', 'real-node']
+const named = ['ceph-timing', 'image-arm64', 'real-node']
 const help = `npm run test:lab [-- [options] [suite ...]]
 
 Runs the suites of test/lab against real etcd, kube-apiserver, kube-controller-manager, kube-scheduler, kubectl and Ceph daemons.
@@ -24,8 +24,8 @@ suites called rook-* also have Rook's own code built (2 to 3 minutes), longhorn-
 Longhorn (about 5 minutes), the last of them its engine too (2 to 3 minutes, with a C compiler), helm and install-page that of Helm (3 to 5 minutes),
 uninstall those of Rook and Helm, real-node a kubelet, containerd and Helm (1 to 6 minutes). Later runs find all of it. Programs in $KUBEBUILDER_ASSETS are used where that is set.
 
-Two suites run only where one of them is named, alone: real-node, which puts real nodes on this machine in namespaces of their own, and
-image-arm64, which runs the image of another architecture by emulation.
+Three suites run only where one of them is named, alone: real-node, which puts real nodes on this machine in namespaces of their own,
+image-arm64, which runs the image of another architecture by emulation, and ceph-timing, which waits minutes for the periods that Ceph has by default.
 
   suite              part of a suite's name, as in: npm run test:lab -- ceph-drain
   --ceph <release>   ${releases.join(', ')}: which Ceph to run (default 16, the one of Debian 12)

@@ -19,8 +19,8 @@ export function cephConf(options: ConfOptions): string {
   const sections = {
     global: globalSettings(options),
     mon: monSettings(description),
-    mgr: { mgr_module_path: `${folder}/modules`, mgr_tick_period: 1, mgr_stats_period: 1 },
-    osd: osdSettings,
+    mgr: { mgr_module_path: `${folder}/modules`, ...reportPeriods(description) },
+    osd: { ...osdSettings, ...reportPeriods(description) },
     client: { log_to_stderr: false, log_file: '', admin_socket: '' },
   }
   const daemonSettings = (name: string): Settings =>
@@ -35,7 +35,14 @@ function sectionText(name: string, settings: Settings): string {
   return `[${name}]\n${lines.join('')}`
 }
 
-function globalSettings({ fsid, folder, keyring, mons }: ConfOptions): Settings {
+/** How often OSDs report to the mgr, and how often it takes note of what they have reported. */
+function reportPeriods({ timings }: CephDescription): Settings {
+  const { statsPeriodMs = 1_000, mgrTickMs = 1_000 } = timings ?? {}
+  return { mgr_stats_period: statsPeriodMs / 1_000, mgr_tick_period: mgrTickMs / 1_000 }
+}
+
+function globalSettings({ fsid, folder, keyring, mons, description }: ConfOptions): Settings {
+  const graceMs = description.timings?.heartbeatGraceMs ?? 4_000
   return {
     fsid,
     mon_initial_members: mons.map(({ name }) => name).join(','),
@@ -52,9 +59,9 @@ function globalSettings({ fsid, folder, keyring, mons }: ConfOptions): Settings 
     ms_bind_msgr1: false,
     ms_bind_ipv6: false,
     ms_async_op_threads: 1,
-    osd_heartbeat_interval: 1,
-    // The mons read it too.
-    osd_heartbeat_grace: 4,
+    // Three or four beats fit in, as upstream. The mons read it too.
+    osd_heartbeat_interval: Math.max(1, Math.floor((graceMs * 0.3) / 1_000)),
+    osd_heartbeat_grace: graceMs / 1_000,
     osd_pool_default_pg_autoscale_mode: 'off',
     // How long a client waits for one mon before it tries another as well.
     mon_client_hunt_interval: 0.5,
@@ -117,7 +124,6 @@ const osdSettings: Settings = {
   osd_mclock_skip_benchmark: true,
   osd_memory_target: 939_524_096,
   osd_max_scrubs: 0,
-  mgr_stats_period: 1,
   // A file counts as a rotating disk, and those are given rest between two objects.
   osd_recovery_sleep_hdd: 0,
   osd_recovery_sleep_hybrid: 0,

@@ -35,16 +35,16 @@ it('ceph-drain and osd-update share what Ceph said, and build one index of each 
   await fixture.seconds(60)
   const drain = count()
   expect(drain.built).toBeLessThanOrEqual(drain.maps)
-  // With an index for the verdicts and another for their sets it was 24.
-  expect(drain.built).toBeLessThanOrEqual(14)
+  // With an index for the verdicts and another for their sets it was 24. OSDs that were restarted report at moments of their own.
+  expect(drain.built).toBeLessThanOrEqual(15)
 
   await fixture.wantImage(newImage)
   expect(await fixture.until(async () => (await fixture.images()).join() === newImage, 600)).toBe(true)
   await fixture.seconds(60)
   const update = count()
   // With a reader for each of the two it was 170, and 52 indexes.
-  expect(update.maps).toBeLessThanOrEqual(120)
-  // Each noout of the update, and each OSD that Ceph logs, is a map of its own.
-  expect(update.built).toBeLessThanOrEqual(34)
+  expect(update.maps).toBeLessThanOrEqual(140)
+  // Each noout of the update, each OSD that Ceph logs, and each moment at which some have reported, is a map of its own.
+  expect(update.built).toBeLessThanOrEqual(45)
   expect(fixture.broken).toEqual([])
 })

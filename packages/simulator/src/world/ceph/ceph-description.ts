@@ -36,8 +36,10 @@ export interface CephTimings {
   readonly downAfterMs: number
   /** The same where a machine falls silent and nobody refuses connections. */
   readonly heartbeatGraceMs: number
-  /** From a change of a placement group to the report that shows it. */
-  readonly statsLagMs: number
+  /** `mgr_stats_period`: how often each OSD reports its placement groups to the mgr. */
+  readonly statsPeriodMs: number
+  /** `mgr_tick_period`: how often the mgr takes note of what was reported. */
+  readonly mgrTickMs: number
   readonly peeringMs: number
   /** Whole placement groups copied per second, over all of the cluster. */
   readonly recoveryPgsPerSecond: number
@@ -66,7 +68,8 @@ export interface CephDescription {
 export const defaultTimings: CephTimings = {
   downAfterMs: 1_000,
   heartbeatGraceMs: 20_000,
-  statsLagMs: 3_000,
+  statsPeriodMs: 5_000,
+  mgrTickMs: 2_000,
   peeringMs: 1_000,
   recoveryPgsPerSecond: 2,
   downOutIntervalMs: 600_000,

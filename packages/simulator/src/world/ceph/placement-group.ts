@@ -74,13 +74,18 @@ export function stillActing({ pool, acting }: PlacementGroup, isUp: (osd: number
   return acting.map((osd) => (osd !== noOsd && isUp(osd) ? osd : noOsd))
 }
 
-/** Enough copies without a gap among the OSDs that are up: without them it cannot even be known what was written. */
+/**
+ * Enough copies without a gap among the OSDs that are up: without them it cannot even be known what was written. Where everyone is up who
+ * ever had a part of it, each object is on enough of them: what one lacks was written to the others.
+ */
 export function isReadable(group: PlacementGroup, isUp: (osd: number) => boolean): boolean {
   const shards = new Set<number>()
+  let areAllUp = true
   for (const [key, missing] of group.holders) {
-    if (missing === 0 && isUp(osdOfHolder(key))) shards.add(shardOfHolder(key))
+    if (!isUp(osdOfHolder(key))) areAllUp = false
+    else if (missing === 0) shards.add(shardOfHolder(key))
   }
-  return shards.size >= group.pool.readable
+  return areAllUp || shards.size >= group.pool.readable
 }
 
 /** Who serves it: those of `up` that have the data, and where one has none yet, a complete copy elsewhere. */

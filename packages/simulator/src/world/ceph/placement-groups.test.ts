@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { realMembers } from './placement-group.ts'
+import { isReadable, osdOfHolder, realMembers } from './placement-group.ts'
 import { type Opened, openGroups, turn } from './testing/groups-fixture.ts'
 
 /** Groups that fewer OSDs serve than their pool asks for. */
@@ -59,4 +59,15 @@ describe('placement groups that CRUSH wants elsewhere', () => {
     expect(homeless.length).toBeGreaterThan(3)
     expect(new Set(homeless.map(({ state }) => state))).toEqual(new Set(['active+clean+remapped']))
   })
+})
+
+it('a group is read where all who ever had a part of it are up: what one lacks was written to the others, and it would be down for ever', () => {
+  const { groups } = openGroups()
+  const chunks = groups.list.find(({ pool }) => pool.kind === 'erasure')
+  if (chunks === undefined) throw new Error('there is no pool of chunks')
+  const keys = [...chunks.holders.keys()]
+  for (const key of keys.slice(1)) chunks.holders.set(key, 1)
+  const without = (lost: number | undefined) => (osd: number) => osd !== lost
+  expect(isReadable(chunks, without(undefined))).toBe(true)
+  expect(isReadable(chunks, without(osdOfHolder(keys[1] as number)))).toBe(false)
 })

@@ -58,7 +58,8 @@ export class PlacementGroups {
     this.reports = new PgReports({
       timers,
       map,
-      lagMs: timings.statsLagMs,
+      periodMs: timings.statsPeriodMs,
+      tickMs: timings.mgrTickMs,
       progress: (group) => this.recovery.progress(group),
     })
     this.#list = pools.flatMap((pool) => this.#createAll(pool))
@@ -168,7 +169,7 @@ export class PlacementGroups {
   }
 
   #meetStray(group: PlacementGroup, osd: number, affected: PlacementGroup[]): void {
-    if (group.state === 'active+clean') dropCopies(group, (holder) => holder === osd)
+    if (group.state === 'active+clean') dropCopies(group, (key) => osdOfHolder(key) === osd)
     else affected.push(group)
   }
 
@@ -255,7 +256,8 @@ export class PlacementGroups {
     if (!isReadable(group, this.#isUp)) return
     const { needs, degraded } = conditionOfGroup(group)
     if (needs === undefined) {
-      if (!isRemapped(group)) dropCopies(group, (osd) => this.#map.isUp(osd) && !group.up.includes(osd))
+      const needed = keysOf(group, group.up)
+      if (!isRemapped(group)) dropCopies(group, (key) => this.#map.isUp(osdOfHolder(key)) && !needed.has(key))
       return
     }
     group.work = { kind: needs, isRunning: false }
@@ -301,9 +303,9 @@ export class PlacementGroups {
     const seconds = (now - group.writesCountedMs) / 1_000
     group.writesCountedMs = now
     if (!group.state.startsWith('active') || seconds <= 0) return
-    const part = new Set([...group.up, ...group.acting])
+    const part = new Set([...keysOf(group, group.up), ...keysOf(group, group.acting)])
     for (const [key, missing] of group.holders) {
-      if (part.has(osdOfHolder(key))) continue
+      if (part.has(key)) continue
       group.holders.set(key, Math.min(group.objects, missing + seconds * this.#timings.writesPerPgPerSecond))
     }
   }
@@ -352,6 +354,11 @@ function hasCopyOn({ holders }: PlacementGroup, osd: number): boolean {
   return false
 }
 
-function dropCopies({ holders }: PlacementGroup, isUnneeded: (osd: number) => boolean): void {
-  for (const key of holders.keys()) if (isUnneeded(osdOfHolder(key))) holders.delete(key)
+/** An OSD may have had another chunk of the same group, which is not what it has now. */
+function keysOf(group: PlacementGroup, members: readonly number[]): Set<number> {
+  return new Set(members.map((osd, shard) => holderKey(group, osd, shard)))
+}
+
+function dropCopies({ holders }: PlacementGroup, isUnneeded: (key: number) => boolean): void {
+  for (const key of holders.keys()) if (isUnneeded(key)) holders.delete(key)
 }

@@ -156,6 +156,7 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
     onChange: (osd, change) => {
       if (!hasBegun) return
       logChange(osd, change)
+      if (change === 'up' || change === 'in') groups.reports.noteBoot(osd)
       groups.follow(osd, change)
     },
   })

@@ -110,3 +110,21 @@ it('a disk in another host says where it is when its OSD boots there', async () 
   await fixture.seconds(120)
   expect(await fixture.states()).toEqual({ 'active+clean': 64 })
 })
+
+it('an OSD that has another chunk of a group now has lost the one before: a group that trusts it would be down for ever', async () => {
+  fixture = await openCeph()
+  const move = (host: string) => fixture.run('osd crush move', { name: 'osd.0', args: [`host=${host}`] })
+  const before = await groupsOf(2)
+  await move('node-2')
+  await fixture.seconds(120)
+  const swapped = (await groupsOf(2)).filter(({ pgid, up }) => {
+    const place = byId(before, pgid)?.up.indexOf(0) ?? -1
+    return place >= 0 && up.includes(0) && up.indexOf(0) !== place
+  })
+  expect(swapped.length).toBeGreaterThan(0)
+  fixture.ceph.controls.setRecoveryRate(0)
+  await move('node-1')
+  await fixture.seconds(10)
+  const after = await groupsOf(2)
+  for (const { pgid, acting } of swapped) expect(byId(after, pgid)?.acting).toEqual(acting)
+})

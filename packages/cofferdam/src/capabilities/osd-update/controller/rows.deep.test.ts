@@ -70,8 +70,11 @@ describe('who is updated together', () => {
     await fixture.wantImage(newImage)
     expect(await until(all)).toBe(true)
     await fixture.seconds(60)
-    expect([askedTogether().sort(), writes().sort(), fixture.broken]).toEqual([
-      ['0,1', '2,3', '4,5'],
+    const asked = askedTogether().sort()
+    // The last domain may follow one by one, as those of the one before it are back.
+    expect([asked.slice(0, 2), asked.join().split(',').map(Number), writes().sort(), fixture.broken]).toEqual([
+      ['0,1', '2,3'],
+      all,
       onceEach(all),
       [],
     ])
