@@ -6,6 +6,7 @@ import { judgeReturns, recordOfGeneration } from './judge-returns.ts'
 import { overrideStarts, withOverride } from './override-start.ts'
 import { paceGate } from './pace-gate.ts'
 import { osdsInParallel } from './parallel-limit.ts'
+import { isAnyPeering } from './peered-osds.ts'
 import { recheckRound } from './recheck-round.ts'
 import { isReleaseCheckDue } from './release-check.ts'
 import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdateRecord } from './snapshot.ts'
@@ -152,8 +153,9 @@ function choose({ snapshot, seen, judged, sorted, running, gate, recheck }: Seen
     start: withinBudgets(chosen.start, snapshot.osds),
     blocked: [...chosen.blocked, ...held].sort((a, b) => a.osd - b.osd),
   }
-  if (gate === undefined) return allowed
   const { ask: _, ...gated } = allowed
+  // Ceph would refuse, and would be asked again only after a while.
+  if (gate === undefined) return isAnyPeering(map, running) ? { ...gated, start: [] } : allowed
   return { ...gated, start: gate.allowsDown ? allowed.start.filter((id) => !up.has(id)) : [] }
 }
 

@@ -1,7 +1,7 @@
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { describe, expect, it } from 'vitest'
 import type { CephMap, CephOsd } from '../../../safety/ceph-map.ts'
-import { peeredOsds } from './peered-osds.ts'
+import { isAnyPeering, peeredOsds } from './peered-osds.ts'
 import { exampleCluster } from './testing/example-cluster.ts'
 
 /** Three hosts with one OSD each, and placement groups that are on all of them. */
@@ -58,5 +58,37 @@ describe('which OSDs are back with all their placement groups', () => {
   }
   for (const [name, { map, stoppedIn, back }] of Object.entries(scenarios)) {
     it(name, () => expect(peered(map, stoppedIn)).toEqual(back))
+  }
+})
+
+describe('whether Ceph is asked about others while OSDs come back', () => {
+  const scenarios: Record<
+    string,
+    { readonly map: CephMap; readonly running: readonly number[]; readonly waits: boolean }
+  > = {
+    'not while a group of one that is back says peering: Ceph would refuse all of it, and a healthy update would warn':
+      {
+        map: threeOsds({ state: 'peering' }),
+        running: [0],
+        waits: true,
+      },
+    'where none restarts, what peers is not of the update, and Ceph answers for it': {
+      map: threeOsds({ state: 'peering' }),
+      running: [],
+      waits: false,
+    },
+    'one that is down takes no part in the question': {
+      map: threeOsds({ state: 'peering', osd0: { isUp: false } }),
+      running: [0],
+      waits: false,
+    },
+    'once its groups have peered it is asked': {
+      map: threeOsds({ state: 'active+undersized+degraded' }),
+      running: [0],
+      waits: false,
+    },
+  }
+  for (const [name, { map, running, waits }] of Object.entries(scenarios)) {
+    it(name, () => expect(isAnyPeering(map, running)).toBe(waits))
   }
 })

@@ -18,12 +18,7 @@ export function peeredOsds(
   const { pgs } = map
   const upFrom = new Map<number, number>()
   for (const osd of map.osds) if (osd.isUp && osd.upFrom > (stoppedIn(osd.id) ?? -1)) upFrom.set(osd.id, osd.upFrom)
-  const hasPeered = pgs.stateNames.map((state) => {
-    const flags = state.split('+')
-    return (
-      flags.some((flag) => flag === 'active' || flag === 'peered') && !flags.some((flag) => unsettled.includes(flag))
-    )
-  })
+  const hasPeered = pgs.stateNames.map(isPeeredState)
   const asked = new Set(osds.filter((osd) => upFrom.has(osd)))
   if (asked.size === 0) return asked
   const judge = (members: Int32Array, from: number, to: number, pg: number) => {
@@ -40,4 +35,25 @@ export function peeredOsds(
   }
   for (const { osd } of unheardNewcomers(map, [...asked])) asked.delete(osd)
   return asked
+}
+
+function isPeeredState(state: string): boolean {
+  const flags = state.split('+')
+  return flags.some((flag) => flag === 'active' || flag === 'peered') && !flags.some((flag) => unsettled.includes(flag))
+}
+
+/**
+ * Whether one of these OSDs is up with a placement group that had not peered when it last reported. Ceph refuses to have it stopped then, and
+ * with it whatever else it is asked about: a group says `peering` for up to five seconds after it has peered.
+ */
+export function isAnyPeering({ osds: all, pgs }: CephMap, osds: readonly number[]): boolean {
+  const asked = new Set(osds.filter((id) => all.some((osd) => osd.id === id && osd.isUp)))
+  if (asked.size === 0) return false
+  const hasPeered = pgs.stateNames.map(isPeeredState)
+  for (let pg = 0; pg < pgs.count; pg += 1) {
+    if (hasPeered[pgs.states[pg] as number] === true) continue
+    for (let at = pgs.offsets[pg] as number; at < (pgs.offsets[pg + 1] as number); at += 1)
+      if (asked.has(pgs.acting[at] as number)) return true
+  }
+  return false
 }
