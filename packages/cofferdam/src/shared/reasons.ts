@@ -127,6 +127,7 @@ export const reasons = {
   NodeReplaced: 'A new node has the same name.',
   NodeTakesCopies:
     'The node has no copies of Longhorn, and takes those that leave another node, whose request holds the storage.',
+  NodeUnheard: 'The node stays after all, and its kubelet has not been heard of since. Its holds are kept until it is.',
   NodeUnknown: 'There is no node of that name.',
   NotCordoned: 'The node is schedulable.',
   NotGuarded: 'The request concerns nothing that the guard protects.',

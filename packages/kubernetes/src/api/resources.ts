@@ -42,6 +42,8 @@ export const podDisruptionBudgets: ResourceType<PodDisruptionBudget> = {
   kind: 'PodDisruptionBudget',
   ...namespaced,
 }
+/** Where each kubelet renews a Lease with the name of its node. */
+export const nodeLeaseNamespace = 'kube-node-lease'
 export const leases: ResourceType<Lease> = {
   group: 'coordination.k8s.io',
   version: 'v1',

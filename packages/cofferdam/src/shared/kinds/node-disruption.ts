@@ -117,6 +117,12 @@ export const nodeDisruptionStatus = z
       .describe('A node that was deleted and created again under the same name is another node.'),
     bootIDBefore: z.string().optional(),
     bootIDAfter: z.string().optional(),
+    heardBefore: z
+      .string()
+      .optional()
+      .describe(
+        'When the kubelet had last been heard of as it was taken back that the node may go. The node is released when it is heard of again.',
+      ),
     hasFallenBack: z
       .boolean()
       .optional()

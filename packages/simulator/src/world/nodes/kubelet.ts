@@ -2,7 +2,7 @@ import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { Lease, Node } from '@cofferdam/kubernetes/api/core.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
-import { leases, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { leases, nodeLeaseNamespace, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { microTimestamp, timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { randomUid } from '@cofferdam/kubernetes/runtime/random.ts'
 import { type Actor, type ActorPorts, type ActorTools, openTools, writeStatus } from '../actor.ts'
@@ -41,7 +41,6 @@ export interface Kubelet extends Actor {
 
 /** `off` on a node cuts its power, for whoever has only kubectl at hand. */
 const powerWish = 'cofferdam.io/power'
-const leaseNamespace = 'kube-node-lease'
 
 /** The kubelets of all simulated nodes: heartbeats, pods that start, stop and finish, and the power switch. */
 export function createKubelet(ports: ActorPorts & KubeletOptions): Kubelet {
@@ -230,7 +229,7 @@ async function renewLease(
     if (!hasReason(error, 'AlreadyExists', 'Conflict', 'NotFound')) throw error
     // Somebody else wrote or removed it; the next beat goes from what is there.
     machine.lease = await tools.api
-      .get(leases, { namespace: leaseNamespace, name: machine.name })
+      .get(leases, { namespace: nodeLeaseNamespace, name: machine.name })
       .catch(() => undefined)
   }
 }
@@ -242,7 +241,7 @@ function buildLease(node: Node, renewTime: string, leaseDurationSeconds: number)
     kind: 'Lease',
     metadata: {
       name,
-      namespace: leaseNamespace,
+      namespace: nodeLeaseNamespace,
       ownerReferences: [{ apiVersion: 'v1', kind: 'Node', name, uid: uid as string }],
     },
     spec: { holderIdentity: name, leaseDurationSeconds, renewTime },

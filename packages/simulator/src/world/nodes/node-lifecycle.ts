@@ -1,7 +1,7 @@
 import type { Lease, Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { type Condition, conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { keyOf, keyText } from '@cofferdam/kubernetes/api/resource-type.ts'
-import { leases, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import { leases, nodeLeaseNamespace, nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { type Actor, type ActorPorts, openTools, writeStatus } from '../actor.ts'
 import { withCondition } from '../conditions.ts'
@@ -129,7 +129,7 @@ export function startNodeLifecycle(ports: ActorPorts & NodeLifecycleOptions): Ac
   )
   tools.onStop(
     leaseView.subscribe(({ after }) => {
-      if (after?.metadata.namespace === 'kube-node-lease') hearLease(after)
+      if (after?.metadata.namespace === nodeLeaseNamespace) hearLease(after)
     }),
   )
 

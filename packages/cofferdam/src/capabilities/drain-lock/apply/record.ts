@@ -69,6 +69,7 @@ function parseRecord(status: DisruptionStatus): DisruptionRecord {
     nodeUid,
     bootIDBefore,
     bootIDAfter,
+    heardBefore,
   } = status
   return {
     phase: phase satisfies DisruptionPhase,
@@ -80,6 +81,7 @@ function parseRecord(status: DisruptionStatus): DisruptionRecord {
     nodeUid,
     bootIDBefore,
     bootIDAfter,
+    heardBefore,
     hasFallenBack: status.hasFallenBack === true,
     lockedAtMs: lockedAt === undefined ? undefined : parseRfc3339(lockedAt),
     firstInQueueSinceMs: firstInQueueSince === undefined ? undefined : parseRfc3339(firstInQueueSince),
@@ -100,7 +102,7 @@ export function buildStatus(
   const { status: before = {}, metadata } = object
   const now = rfc3339(nowMs)
   const { phase, epoch, lockedAtMs, firstInQueueSinceMs, firstInQueueMs, cordonedBy, nodeUid } = record
-  const { bootIDBefore, bootIDAfter } = record
+  const { bootIDBefore, bootIDAfter, heardBefore } = record
   // kubectl prints it as it is, and owners of locks wrote parts of it.
   const words = harmlessData(reported)
   const { blockedBy, warnings } = words
@@ -120,6 +122,7 @@ export function buildStatus(
     ...(nodeUid === undefined ? {} : { nodeUid }),
     ...(bootIDBefore === undefined ? {} : { bootIDBefore }),
     ...(bootIDAfter === undefined ? {} : { bootIDAfter }),
+    ...(heardBefore === undefined ? {} : { heardBefore }),
     ...(record.hasFallenBack ? { hasFallenBack: true } : {}),
     ...(blockedBy.length === 0
       ? {}

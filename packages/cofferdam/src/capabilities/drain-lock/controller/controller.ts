@@ -1,4 +1,5 @@
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
+import { nodeLeaseNamespace } from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { ViewChange } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
@@ -40,6 +41,7 @@ export const nodeDisruptionPermissions: readonly Permission[] = [
   { group: 'policy', resource: 'poddisruptionbudgets', verbs: ['get', 'list', 'watch', 'patch'] },
   { group: 'policy', resource: 'poddisruptionbudgets/status', verbs: ['update'] },
   { group: '', resource: 'events', verbs: ['create'] },
+  { group: 'coordination.k8s.io', resource: 'leases', namespace: nodeLeaseNamespace, verbs: ['get'] },
   ...observeRespondersPermissions,
   ...askRespondersPermissions,
 ]

@@ -44,6 +44,7 @@ const giveUp = giveBack.filter((step) => step !== 'uncordon')
 /** With `Recovering` on record already. */
 const ended = { giveBack: giveBack.slice(1), giveUp: giveUp.slice(1) }
 const mayGo = 'node/node-a: NodeMayGo, alice'
+const openedAtNoon = { ...recovering, cordonedBy: 'nodedisruption/reboot-a, lifted', heardBefore: 'noon' }
 /** The pod of a Job that waits for the drain of its own node. */
 const asker = { ...job0, name: 'upgrade', uid: 'upgrade-1', wantsToStay: true }
 const withStorage: Ledger = ledgerOf(...acting.entries, entry(ceph.key, { state: 'Acting' }))
@@ -444,6 +445,26 @@ table('the node goes and comes back', {
     given: { record: drained, pods: [web0] },
     then: { reason: 'DisruptionCompleted', phase: 'Recovering', steps: ['record Recovering'] },
   },
+  'opened while its machine goes down: its holds are kept until its kubelet is heard of': {
+    given: { record: openedAtNoon, node: { heard: 'noon' }, pods: [web0] },
+    then: {
+      reason: 'NodeUnheard',
+      phase: 'Recovering',
+      blockedBy: ['node/node-a: NodeUnheard, node-a'],
+    },
+  },
+  'heard of after it was opened, it is released': {
+    given: { record: openedAtNoon, node: { heard: 'a second later' }, pods: [web0] },
+    then: { reason: 'DisruptionCompleted', phase: 'Completed', steps: [...ended.giveUp, 'record Completed'] },
+  },
+  'where no one keeps what is heard of nodes, it is released as it is seen': {
+    given: { record: openedAtNoon, pods: [web0] },
+    then: { reason: 'DisruptionCompleted', phase: 'Completed', steps: [...ended.giveUp, 'record Completed'] },
+  },
+  'it has rebooted meanwhile, and is back: its kubelet has said so by its boot': {
+    given: { record: { ...recovering, heardBefore: 'noon' }, node: { ...rebooted, heard: 'noon' }, pods: [web0] },
+    then: { reason: 'DisruptionCompleted', phase: 'Completed', steps: [...ended.giveBack, 'record Completed'] },
+  },
   'of a node that somebody opened the mark goes too: a cordon that they set later would be taken for ours, and lifted by an uninstall':
     {
       given: {
@@ -800,4 +821,12 @@ describe('what a drain says when something is missing', () => {
       )
     expect([warned(true), warned(false)]).toEqual([true, false])
   })
+})
+
+it('what was last heard of a node that stays is on record, and is read again soon: else two nodes could be away at once (short seed 39949)', () => {
+  const heard = { node: { heard: 'noon' }, pods: [web0], ledger: acting, budgets: [locked()] }
+  const opened = decideDisruption(tell({ ...heard, record: drained }))
+  expect([opened.record.phase, opened.record.heardBefore]).toEqual(['Recovering', 'noon'])
+  const waits = decideDisruption(tell({ ...heard, record: { ...recovering, heardBefore: 'noon' } }))
+  expect([waits.reason, waits.record.heardBefore, waits.recheckAfterMs]).toEqual(['NodeUnheard', 'noon', 5_000])
 })

@@ -1,5 +1,6 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { nodeKey } from '../../../ledger/rules/keys.ts'
+import type { Reason } from '../../../shared/reasons.ts'
 import { notKnownYet } from './claims.ts'
 import { decideEnding, type Ending } from './decide-ending.ts'
 import { withdrawal } from './decide-responders.ts'
@@ -19,7 +20,7 @@ import {
 import { keepLocks } from './keep-locks.ts'
 import { isOwnCordon, withLiftedCordon } from './own-cordon.ts'
 import { planPods, podName } from './plan-pods.ts'
-import type { DisruptionRecord } from './snapshot.ts'
+import type { DisruptionRecord, NodeFacts } from './snapshot.ts'
 
 /**
  * From the node's return, or from when no request wants it gone any more, until nothing of it is felt: it takes pods again
@@ -50,10 +51,12 @@ export function decideRecovering(view: HeldView, ending: DisruptionEnding): Disr
     ...withdrawal(view),
     blockedBy,
     warnings: locks.warnings,
-    // Others wait for the key, and no event says that storage has become clean.
-    ...(blockedBy.some(({ reason }) => reason === 'StorageRecovering') ? { recheckAfterMs: retryMs } : {}),
+    // Others wait for the key, and no event says that storage has become clean, or that the node was heard of.
+    ...(blockedBy.some(({ reason }) => unannounced.includes(reason)) ? { recheckAfterMs: retryMs } : {}),
   })
 }
+
+const unannounced: readonly Reason[] = ['StorageRecovering', 'NodeUnheard']
 
 /** Nothing of the disruption is felt any more. */
 export function decideRecovered(view: DisruptionView, ending: DisruptionEnding): DisruptionDecision {
@@ -83,6 +86,10 @@ export function effectsLeft(view: DisruptionView): DisruptionBlocker[] {
     const wayOut = 'Bring the node back, or delete its Node object if it never returns.'
     blockers.push({ object: nodeKey(node.name), holder: node.name, since, reason: 'NodeAway', wayOut })
   }
+  if (isUnheard(view)) {
+    const wayOut = 'Its kubelet reports every ten seconds. If the machine is off, bring it back.'
+    blockers.push({ object: nodeKey(request.nodeName), holder: request.nodeName, since, reason: 'NodeUnheard', wayOut })
+  }
   // A Node that was deleted and made again while its machine ran keeps its pods.
   const isHeardOf = node !== undefined || snapshot.node?.isReady === true
   for (const pod of snapshot.pods) {
@@ -111,20 +118,40 @@ export function effectsLeft(view: DisruptionView): DisruptionBlocker[] {
   return blockers
 }
 
+/**
+ * Nothing was heard of the node since it was no longer said that it may go: its machine may be on its way down, which Kubernetes notices after
+ * 40 seconds.
+ */
+function isUnheard(view: DisruptionView): boolean {
+  const { heardBefore } = view.record
+  const node = ownNode(view)
+  if (heardBefore === undefined || node?.isReady !== true) return false
+  return node.heard === heardBefore && !hasRebooted(view, node)
+}
+
+function hasRebooted(view: DisruptionView, { bootID }: NodeFacts): boolean {
+  const before = bootThatGoes(view)
+  return before !== undefined && bootID !== '' && bootID !== before
+}
+
 function recoveringRecord(view: DisruptionView): DisruptionRecord {
   const { snapshot, held } = view
   const node = ownNode(view)
-  const before = bootThatGoes(view)
-  const hasRebooted = node !== undefined && before !== undefined && node.bootID !== '' && node.bootID !== before
   const lifted = withLiftedCordon(view)
   const { evictedPods } = lifted
   const stillThere = evictedPods.filter(({ uid }) => snapshot.pods.some((pod) => pod.uid === uid && !pod.isLeaving))
   return withRecord(lifted, {
     phase: 'Recovering',
     ...(held === undefined ? {} : { epoch: held.epoch }),
-    ...(hasRebooted ? { bootIDAfter: node.bootID } : {}),
+    ...(node === undefined ? {} : returnOf(view, node)),
     ...(stillThere.length === 0 ? {} : { evictedPods: evictedPods.filter((pod) => !stillThere.includes(pod)) }),
   })
+}
+
+/** That it has rebooted, or what was last heard of it while it might still go. */
+function returnOf(view: DisruptionView, node: NodeFacts): Partial<DisruptionRecord> {
+  if (hasRebooted(view, node)) return { bootIDAfter: node.bootID }
+  return mayStillGo(view) ? { heardBefore: node.heard } : {}
 }
 
 function endingWords(view: DisruptionView, ending: DisruptionEnding): Ending {

@@ -92,6 +92,7 @@ const anyRecord: fc.Arbitrary<DisruptionRecord> = fc.record({
   nodeUid: fc.constantFrom(undefined, 'node-a-1', 'node-a-0'),
   bootIDBefore: fc.constantFrom(undefined, '', 'boot-1'),
   bootIDAfter: fc.constantFrom(undefined, 'boot-2'),
+  heardBefore: fc.constantFrom(undefined, 'noon', 'later'),
   hasFallenBack: fc.boolean(),
   lockedAtMs: someTime,
   firstInQueueSinceMs: someTime,
@@ -106,7 +107,12 @@ const anySnapshot: fc.Arbitrary<DisruptionSnapshot> = fc
     budgets: fc.array(anyBudget, { maxLength: 3 }),
     ledger: fc.oneof({ weight: 9, arbitrary: anyLedger }, fc.constant('no answer')),
     node: fc.option(
-      fc.record({ isReady: fc.boolean(), isCordoned: fc.boolean(), bootID: fc.constantFrom('', 'boot-1', 'boot-2') }),
+      fc.record({
+        isReady: fc.boolean(),
+        isCordoned: fc.boolean(),
+        bootID: fc.constantFrom('', 'boot-1', 'boot-2'),
+        heard: fc.constantFrom('noon', 'later'),
+      }),
       { nil: null },
     ),
     storage: fc.constantFrom([], [ceph], [{ ...ceph, mayGo: unknown('x'), isClean: known(false) }]),

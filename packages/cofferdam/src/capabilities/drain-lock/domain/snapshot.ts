@@ -84,6 +84,8 @@ export interface DisruptionRecord {
   readonly nodeUid: string | undefined
   readonly bootIDBefore: string | undefined
   readonly bootIDAfter: string | undefined
+  /** What `NodeFacts.heard` was when it was no longer said that the node may go. */
+  readonly heardBefore: string | undefined
   /** Locks were given up, every pod is evicted in the ordinary way. */
   readonly hasFallenBack: boolean
   /** When a lock by annotation was taken, for `settle`. */
@@ -100,6 +102,8 @@ export interface NodeFacts {
   readonly bootID: string
   readonly isReady: boolean
   readonly isCordoned: boolean
+  /** When its kubelet was last heard of, by the clock of that machine; undefined where that was not read, or nobody keeps it. */
+  readonly heard?: string
   /** The uid of the request that cordoned it, as the node itself says. */
   readonly cordonedBy?: string
   /** Of the very object that was read; undefined where it comes from a copy. */

@@ -1,5 +1,11 @@
 import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
-import { nodes, podDisruptionBudgets, pods as podType } from '@cofferdam/kubernetes/api/resources.ts'
+import {
+  leases,
+  nodeLeaseNamespace,
+  nodes,
+  podDisruptionBudgets,
+  pods as podType,
+} from '@cofferdam/kubernetes/api/resources.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { WatchView } from '@cofferdam/kubernetes/informers/watch-view.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
@@ -66,7 +72,7 @@ export async function observeDisruption(
   const request = parseRequest(object)
   const [ledger, node, hosted] = await Promise.all([
     store.read(signal),
-    getNode(ports, request.nodeName, signal),
+    getNode(ports, request, signal),
     podsOn(ports, request.nodeName, { isFresh, signal }),
   ])
   const [storage, responders, atStake] = await Promise.all([
@@ -116,13 +122,30 @@ async function respondersOf(
   return observeResponders(api, { requestId, namespaces, refused: asker.refused(requestId) }, signal)
 }
 
-async function getNode({ api, scaleDownKeeper }: ObserveDisruptionPorts, name: string, signal: AbortSignal) {
+async function getNode(ports: ObserveDisruptionPorts, request: RequestView, signal: AbortSignal) {
+  const { api, scaleDownKeeper } = ports
   try {
-    const node = await api.get(nodes, { name }, { signal })
-    const seen = parseSeenNode(node)
+    const node = await api.get(nodes, { name: request.nodeName }, { signal })
+    const seen = { ...parseSeenNode(node), ...(await hearOfNode(ports, request, signal)) }
     return scaleDownKeeper === undefined ? seen : { ...seen, isKeptFromScaleDown: scaleDownKeeper.isKept(node) }
   } catch (error) {
     if (hasReason(error, 'NotFound')) return undefined
+    throw error
+  }
+}
+
+/** Only where the node may be on its way down though it is to stay. */
+async function hearOfNode(
+  { api }: ObserveDisruptionPorts,
+  { record, nodeName: name }: RequestView,
+  signal: AbortSignal,
+): Promise<{ readonly heard?: string }> {
+  if (record.phase !== 'Drained' && record.heardBefore === undefined) return {}
+  try {
+    const { spec } = await api.get(leases, { namespace: nodeLeaseNamespace, name }, { signal })
+    return spec?.renewTime === undefined ? {} : { heard: spec.renewTime }
+  } catch (error) {
+    if (hasReason(error, 'NotFound') || hasReason(error, 'Forbidden')) return {}
     throw error
   }
 }

@@ -39,6 +39,7 @@ export const blank: DisruptionRecord = {
   nodeUid: undefined,
   bootIDBefore: undefined,
   bootIDAfter: undefined,
+  heardBefore: undefined,
   hasFallenBack: false,
   lockedAtMs: undefined,
   firstInQueueSinceMs: undefined,
