@@ -4,13 +4,17 @@ import { isRetired } from '@cofferdam/product/capabilities/ceph-drain/domain/ret
 import { cordonMarkOf } from '@cofferdam/product/shared/cordon-mark.ts'
 import { disruptionLedgers } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
+import type { DeedPorts } from './deeds/deed-kind.ts'
 import { observeNoout } from './observe-noout.ts'
 import type { Stage } from './stage/open-stage.ts'
 
 const over = ['Completed', 'Rejected']
 
+/** Where people have set `noout`, and where it may be theirs or the operator's. */
+export type NooutByHand = Pick<DeedPorts, 'handSet' | 'contested'>
+
 /** What keeps a cluster from being as it should once everybody has gone home; empty: it is. */
-export async function observeLeftovers(stage: Stage, handSet: ReadonlySet<string>): Promise<string[]> {
+export async function observeLeftovers(stage: Stage, flags: NooutByHand): Promise<string[]> {
   const { views, processes, kured, shape } = stage
   const open = [...views.of(nodeDisruptions).values()].filter(({ status }) => !over.includes(status?.phase ?? ''))
   const cordoned = [...views.of(nodes).values()].filter(({ spec }) => spec?.unschedulable === true)
@@ -30,12 +34,12 @@ export async function observeLeftovers(stage: Stage, handSet: ReadonlySet<string
     ...signed.map((node) => `${node.metadata.name} says that ${cordonMarkOf(node)} cordoned it`),
     ...held.map(({ key, holder }) => `${key} is held by ${holder}`),
     ...marked.map(({ metadata }) => `the budget ${metadata.name} is marked as held`),
-    ...(await observeCephLeftovers(stage, handSet)),
+    ...(await observeCephLeftovers(stage, flags)),
   ]
 }
 
-async function observeCephLeftovers(stage: Stage, handSet: ReadonlySet<string>): Promise<string[]> {
-  const { ceph, views, description } = stage
+async function observeCephLeftovers(stage: Stage, { handSet, contested }: NooutByHand): Promise<string[]> {
+  const { ceph, views, description, shape } = stage
   if (ceph === undefined || description.ceph === undefined) return []
   const { namespace, name } = description.ceph
   const budgets = [...views.of(podDisruptionBudgets).values()]
@@ -51,6 +55,8 @@ async function observeCephLeftovers(stage: Stage, handSet: ReadonlySet<string>):
     ({ metadata, spec }) =>
       /^rook-ceph-osd-\d+$/.test(metadata.name) &&
       wanted !== undefined &&
+      // The disk of a machine that was replaced is in one that spec.storage does not name: its OSD is left alone.
+      shape.nodes.includes(spec.template.spec?.nodeSelector?.['kubernetes.io/hostname'] ?? '') &&
       spec.template.spec?.containers.some((container) => container.name === 'osd' && container.image !== wanted),
   )
   return [
@@ -58,7 +64,9 @@ async function observeCephLeftovers(stage: Stage, handSet: ReadonlySet<string>):
     ...blocking.map((budget) => `the budget ${budget} still blocks`),
     ...(serving.size < description.ceph.osds.length ? ['not all OSDs are up'] : []),
     ...(unclean > 0 ? [`${unclean} placement groups are not clean`] : []),
-    ...noout.filter((bucket) => !handSet.has(bucket)).map((bucket) => `noout is set on ${bucket}`),
+    ...noout
+      .filter((bucket) => !handSet.has(bucket) && !contested.has(bucket))
+      .map((bucket) => `noout is set on ${bucket}`),
     ...[...handSet]
       .filter((bucket) => !noout.includes(bucket))
       .map((bucket) => `noout of an admin on ${bucket} is gone`),

@@ -93,6 +93,7 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
 
   const mends: (() => unknown)[] = []
   const handSet = new Set<string>()
+  const contested = new Set<string>()
   const random = seededRandom(story.seed).stream('deeds')
   const perform = (deed: Deed) => {
     const kind = workKinds[deed.kind] ?? faultKinds[deed.kind]
@@ -105,6 +106,7 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
       blame: blame.blame,
       tell,
       handSet,
+      contested,
       atHome: (mend: () => unknown) => void mends.push(mend),
     }
     Promise.resolve(kind?.apply(ports)).catch((error: unknown) =>
@@ -132,7 +134,7 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
       for (const name of await settled(stage, moveLastCopies(stage)))
         tell(`somebody has the only copy of ${name} moved, which kured waits for`)
     }
-    const found = await settled(stage, observeLeftovers(stage, handSet))
+    const found = await settled(stage, observeLeftovers(stage, { handSet, contested }))
     left = areLeft ? [...found, 'volumes were attached by hand a moment ago'] : found
   }
   const waits = left.filter((line) => / is (Waiting|Pending|Locking): \S/.test(line) && !line.endsWith('no reason'))

@@ -29,6 +29,8 @@ const mendedShort: Readonly<Record<string, number>> = {
   'no mark stays on a node that a colleague opened while it was away': 31_557,
   'the budget over all OSDs stays where a new process reads of a past that had others': 32_822,
   'mons follow the OSDs of their node also when a clock was turned back by a day': 33_401,
+  'a node that is opened while its machine goes down keeps others from going': 39_949,
+  'a ledger that was deleted is rebuilt by an operator that could not see it for a while': 38_634,
   'a request ends where a pool was created while another was to have a copy more': 25_307,
 }
 

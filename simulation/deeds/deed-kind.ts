@@ -16,6 +16,8 @@ export interface DeedPorts {
   readonly tell: (line: string) => void
   /** Where an admin has set noout by hand. */
   readonly handSet: Set<string>
+  /** The same where it is not known whose the flag is. */
+  readonly contested: Set<string>
   /** At the end of the busy time all of these are called: whatever somebody left broken is set right. */
   readonly atHome: (mend: () => unknown) => void
 }

@@ -134,13 +134,17 @@ export const workKinds: Readonly<Record<string, DeedKind>> = {
   },
   'an admin sets noout by hand': {
     fits: withCeph,
-    async apply({ stage, random, tell, handSet }) {
+    async apply({ stage, random, tell, handSet, contested, excuses }) {
       const who = `osd.${oneOf(random, stage.shape.osds)}`
       const before = await observeNoout(stage)
       tell(`an admin sets noout on ${who}${before.includes(who) ? ', where it is set already' : ''}`)
       await stage.ceph?.commands.run({ prefix: 'osd set-group', flags: 'noout', who: [who] })
-      // Ceph knows no owner of a flag: one that an update has set, or has not yet seen gone, goes with it.
-      if (!before.includes(who) && !(await observeUpdateNoout(stage)).includes(who)) handSet.add(who)
+      // Ceph knows no owner of a flag: one that an update has set, or has not yet seen gone, goes with it. So does one that comes while
+      // a process that was about to set it stands still: its note that it will may be written after this.
+      const isOfUpdate = before.includes(who) || (await observeUpdateNoout(stage)).includes(who)
+      if (isOfUpdate) return
+      if (excuses.isAttendedFor(0)) handSet.add(who)
+      else contested.add(who)
     },
   },
 }

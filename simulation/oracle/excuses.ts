@@ -21,6 +21,7 @@ export interface Excuses {
   /** People meddled with what holds evictions back: what it lets through for a while is theirs. */
   meddled(what: string, forMs: number): void
   isMeddledWith(what: string): boolean
+  wasMeddledWith(what: string): boolean
 }
 
 /** How long it takes until whoever decides can know of what broke: Ceph and Kubernetes notice first, then it is read. */
@@ -67,5 +68,6 @@ export function openExcuses(clock: Clock, processes: () => Processes): Excuses {
     broken: () => [...broken.keys()],
     meddled: (what, forMs) => void meddled.set(what, Math.max(meddled.get(what) ?? 0, clock.now() + forMs)),
     isMeddledWith: (what) => (meddled.get(what) ?? 0) > clock.now(),
+    wasMeddledWith: (what) => meddled.has(what),
   }
 }

@@ -6,6 +6,8 @@ import type { Stage } from '../stage/open-stage.ts'
 import type { Blame } from './blame.ts'
 import type { Excuses } from './excuses.ts'
 
+const rebuiltWithinMs = 60_000
+
 /**
  * S6: no two requests hold keys that conflict, and a request says that its node may go only while it holds it. That epochs never go back is
  * a rule of the ledger's own schema.
@@ -24,13 +26,17 @@ export function watchLedger({ views }: Stage, { blame }: Blame, excuses: Excuses
     }
   })
 
+  /** Somebody deleted it: until whoever rebuilds it was able to for a minute. */
+  const isForgotten = () =>
+    excuses.isMeddledWith('ledger') || (excuses.wasMeddledWith('ledger') && !excuses.isAttendedFor(rebuiltWithinMs))
+
   return {
     stop,
     look() {
       const [ledger] = [...ledgers.values()]
       const parsed = parseLedger(ledger)
       for (const { metadata, spec, status } of views.of(nodeDisruptions).values()) {
-        if (status?.phase !== 'Drained' || excuses.isMeddledWith('ledger')) continue
+        if (status?.phase !== 'Drained' || isForgotten()) continue
         const entries = parsed.known ? (parsed.value?.entries ?? []) : []
         const isHeld = entries.some(
           ({ requestId, key, state }) =>

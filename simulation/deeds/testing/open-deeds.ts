@@ -74,6 +74,7 @@ export async function openDeeds(shape: ClusterShape = smallShape, spoil?: (api: 
           blame() {},
           tell,
           handSet: new Set(),
+          contested: new Set(),
           atHome: (mend) => void mends.push(mend),
         }),
       ),
