@@ -121,7 +121,7 @@ export const nodeDisruptionStatus = z
       .string()
       .optional()
       .describe(
-        'When the kubelet had last been heard of as it was taken back that the node may go. The node is released when it is heard of again.',
+        'When the kubelet had last been heard of as the request stopped saying that the node may go. The node is released when it is heard of again.',
       ),
     hasFallenBack: z
       .boolean()

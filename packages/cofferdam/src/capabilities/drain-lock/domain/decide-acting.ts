@@ -14,6 +14,7 @@ import {
   type DisruptionView,
   goOn,
   type HeldKeys,
+  hasRebooted,
   missedDeadline,
   ownNode,
   recordSteps,
@@ -67,9 +68,7 @@ interface Acting {
 
 function endingOf(view: DisruptionView, node: NodeFacts): DisruptionEnding | undefined {
   const { request, record } = view
-  const before = bootThatGoes(view)
-  const hasRebooted = before !== undefined && node.bootID !== '' && node.bootID !== before
-  if (hasRebooted && request.intent === 'Reboot') return 'back'
+  if (request.intent === 'Reboot' && hasRebooted(view, node)) return 'back'
   if (request.isCancelled) return 'cancelled'
   if (record.phase === 'Drained' && !node.isCordoned && node.isReady) return 'given-back'
   if (missedDeadline(view) !== undefined) return 'late'

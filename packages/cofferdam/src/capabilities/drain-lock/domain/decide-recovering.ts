@@ -7,10 +7,10 @@ import { withdrawal } from './decide-responders.ts'
 import type { DisruptionBlocker, DisruptionDecision, DisruptionStep } from './decision.ts'
 import type { DisruptionEnding } from './disruption-ending.ts'
 import {
-  bootThatGoes,
   type DisruptionView,
   goOn,
   type HeldView,
+  hasRebooted,
   missedDeadline,
   ownNode,
   recordSteps,
@@ -127,11 +127,6 @@ function isUnheard(view: DisruptionView): boolean {
   const node = ownNode(view)
   if (heardBefore === undefined || node?.isReady !== true) return false
   return node.heard === heardBefore && !hasRebooted(view, node)
-}
-
-function hasRebooted(view: DisruptionView, { bootID }: NodeFacts): boolean {
-  const before = bootThatGoes(view)
-  return before !== undefined && bootID !== '' && bootID !== before
 }
 
 function recoveringRecord(view: DisruptionView): DisruptionRecord {

@@ -80,6 +80,12 @@ export function bootThatGoes({ held, record }: DisruptionView): string | undefin
   return recorded ?? (record.bootIDBefore === '' ? undefined : record.bootIDBefore)
 }
 
+/** Whether the node runs in another boot than the one that goes. */
+export function hasRebooted(view: DisruptionView, { bootID }: NodeFacts): boolean {
+  const before = bootThatGoes(view)
+  return before !== undefined && bootID !== '' && bootID !== before
+}
+
 /** The deadline, once it has passed. */
 export function missedDeadline({ request: { deadlineMs }, nowMs }: DisruptionView): number | undefined {
   return deadlineMs !== undefined && nowMs >= deadlineMs ? deadlineMs : undefined

@@ -47,7 +47,8 @@ function isPeeredState(state: string): boolean {
  * with it whatever else it is asked about: a group says `peering` for up to five seconds after it has peered.
  */
 export function isAnyPeering({ osds: all, pgs }: CephMap, osds: readonly number[]): boolean {
-  const asked = new Set(osds.filter((id) => all.some((osd) => osd.id === id && osd.isUp)))
+  const up = new Set(osds.length === 0 ? [] : all.filter(({ isUp }) => isUp).map(({ id }) => id))
+  const asked = new Set(osds.filter((id) => up.has(id)))
   if (asked.size === 0) return false
   const hasPeered = pgs.stateNames.map(isPeeredState)
   for (let pg = 0; pg < pgs.count; pg += 1) {
