@@ -31,6 +31,7 @@ const mendedShort: Readonly<Record<string, number>> = {
   'mons follow the OSDs of their node also when a clock was turned back by a day': 33_401,
   'a node that is opened while its machine goes down keeps others from going': 39_949,
   'a ledger that was deleted is rebuilt by an operator that could not see it for a while': 38_634,
+  'nothing is written on a quiet day because a floor was set back a second time': 36_141,
   'a request ends where a pool was created while another was to have a copy more': 25_307,
 }
 

@@ -1,5 +1,6 @@
 import type { CephTrouble } from '../stage/ceph-hazards.ts'
 import { between, oneOf } from '../story.ts'
+import { mendLater, pooled } from './crush-faults.ts'
 import { type DeedPorts, type FaultKind, withCeph } from './deed-kind.ts'
 
 function trouble(kind: CephTrouble): (ports: DeedPorts) => void {
@@ -24,7 +25,6 @@ function lie(answer: 'yes' | 'no'): (ports: DeedPorts) => void {
   }
 }
 
-const pooled = 'replicapool'
 /** Until the operator has read another floor, and what was let go before is back. */
 const knownMs = 150_000
 
@@ -90,7 +90,8 @@ export const cephFaults: Readonly<Record<string, FaultKind>> = {
   'a pool wants all its copies to serve': {
     row: 'F19',
     fits: withCeph,
-    async apply({ stage, random, tell, excuses, atHome }) {
+    async apply(ports) {
+      const { stage, tell, excuses } = ports
       const { groups, serving } = stage.ceph?.controls.truth() ?? { groups: [], serving: new Set() }
       const most = Math.max(0, ...groups.filter(({ pool }) => pool === pooled).map(({ acting }) => acting.length))
       // What is away already would stop the pool at once, by nobody's decision but this.
@@ -100,9 +101,7 @@ export const cephFaults: Readonly<Record<string, FaultKind>> = {
       tell(`${pooled} gets the floor ${most}`)
       excuses.meddled('storage', knownMs)
       await floor(most)
-      const mend = () => void floor(2)
-      atHome(mend)
-      stage.clock.after(between(random, 60, 300) * 1_000, mend)
+      mendLater(ports, () => floor(2))
     },
   },
 }
