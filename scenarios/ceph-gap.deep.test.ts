@@ -131,6 +131,29 @@ describe('a node that flaps', () => {
   })
 })
 
+it('a kubelet goes while another zone comes back: the OSDs beside it serve, and may not be evicted as if they were down already', async () => {
+  fixture.machines.powerOff('node-x')
+  await fixture.until('Ceph has lost zone x', async () => (await upOsds()) === 4, 60)
+  fixture.machines.setReady('node-y', false)
+  await fixture.seconds(20)
+  fixture.machines.powerOn('node-x')
+  const gaps: string[] = []
+  await fixture.until(
+    'zone x is back',
+    async () => {
+      const loose = evictableOsds(fixture.views).filter((osd) => osd > 1)
+      const isBack = (await upOsds()) === 6
+      if (!isBack && loose.length > 0) gaps.push(`osd ${loose.join()} may go`)
+      return isBack
+    },
+    120,
+  )
+  expect(gaps).toEqual([])
+  fixture.machines.setReady('node-y', true)
+  await fixture.until('everything may go again', () => evictableOsds(fixture.views).length === 6, 120)
+  expect(fixture.oracle.violations).toEqual([])
+})
+
 describe('the cluster log of Ceph', () => {
   it('costs nothing in calm times: as many commands as with the poll alone', async () => {
     await fixture.seconds(600)

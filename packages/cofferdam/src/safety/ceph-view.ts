@@ -18,8 +18,8 @@ export interface CephView {
   /** Ceph's own answer for the domains we would open; `disagreements` names those where it says yes to our no, or no to our yes. */
   readonly disagreements: readonly string[]
   /**
-   * OSDs that Ceph has up and that the verdicts count as down all the same, because their pods are gone: Ceph takes seconds
-   * to notice. An OSD that is gone for Kubernetes, up for Ceph and not named here makes every verdict but its own domain's stale.
+   * OSDs that Ceph has up and that the verdicts of all other domains count as down, because Kubernetes has lost their pods: Ceph takes
+   * seconds to notice. Their own domain's counts them as up, for they may serve still: of a node whose kubelet alone is gone they do. An OSD that is gone for Kubernetes, up for Ceph and not named here makes every verdict but its own domain's stale.
    */
   readonly assumedDownOsds?: readonly number[]
   /** Sets of two and more domains that may all be away together now. Only asked for where `maxDomains` is above 1. */

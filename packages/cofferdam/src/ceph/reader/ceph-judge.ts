@@ -8,7 +8,7 @@ export interface Judgement {
   readonly failureDomainOverride: string | undefined
   readonly pattern: string | undefined
   readonly isHealthyState: (state: string) => boolean
-  /** OSDs whose pods are gone, whatever Ceph says. */
+  /** OSDs that Kubernetes has lost, whatever Ceph says: no other may rely on them, and they are not taken to have ended. */
   readonly goneOsds: readonly number[]
   readonly maxDomains: number
   /** The domains that somebody wants to be away: sets are only weighed among them. */
@@ -40,16 +40,32 @@ export class CephJudge {
   judge(judgement: Judgement): CephView {
     const { map, goneOsds, maxDomains, failureDomainOverride } = judgement
     const { view, index: base } = this.#baseOf(judgement)
-    const assumed = goneOsds.filter((id) => view.upOsds.includes(id)).sort((a, b) => a - b)
+    const up = new Set(goneOsds.length === 0 ? [] : view.upOsds)
+    const assumed = goneOsds.filter((id) => up.has(id)).sort((a, b) => a - b)
+    const isAssumed = new Set(assumed)
     const type = failureDomainOverride ?? view.failureDomainType
-    const index = assumed.reduce((changed, id) => changed.withOsd({ id, isUp: false }), base)
-    const judged: CephView =
-      assumed.length === 0 ? view : { ...view, domains: index.domainVerdicts(type), assumedDownOsds: assumed }
+    const withoutThem = assumed.reduce((changed, id) => changed.withOsd({ id, isUp: false }), base)
+    const domains =
+      assumed.length === 0
+        ? view.domains
+        : withoutThem.domainVerdicts(type).map((each) => {
+            const mayServe = each.osds.filter((id) => isAssumed.has(id))
+            if (mayServe.length === 0) return each
+            return { ...each, verdict: withThem(mayServe).mayStop(each.osds) }
+          })
+    const judged: CephView = assumed.length === 0 ? view : { ...view, domains, assumedDownOsds: assumed }
     if (maxDomains < 2 || map.pgs.count === 0) return judged
-    const openable = setsOf(judgement.wantedDomains(judged).slice(0, mostWanted), maxDomains).filter(
-      (domains) => index.mayStopDomains(type, domains).may === 'yes',
-    )
+    const openable = setsOf(judgement.wantedDomains(judged).slice(0, mostWanted), maxDomains).filter((names) => {
+      const osds = domains.flatMap((each) => (names.includes(each.domain) ? each.osds : []))
+      const mayServe = osds.filter((id) => isAssumed.has(id))
+      return withThem(mayServe).mayStopDomains(type, names).may === 'yes'
+    })
     return { ...judged, openable }
+
+    /** Nothing is known to be gone of what itself is asked about: it may serve still, and its end may be what is allowed. */
+    function withThem(osds: readonly number[]): SafetyIndex {
+      return osds.reduce((changed, id) => changed.withOsd({ id, isUp: true }), withoutThem)
+    }
   }
 
   #baseOf({ map, failureDomainOverride, pattern, isHealthyState }: Judgement) {

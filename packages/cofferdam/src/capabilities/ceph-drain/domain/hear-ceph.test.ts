@@ -37,3 +37,15 @@ it('names the pools that are not counted: Ceph would refuse for data that nobody
   const { unheard } = decideHearingCeph(tell(given), { map: ignored, cephSays: {} })
   expect(unheard).toEqual([{ domain: 'zone-1', osds: [4], ignoredPools: [7] }])
 })
+
+it('asks Ceph about an OSD whose pod Kubernetes has lost and that Ceph has up: it may be one of the last two that serve', () => {
+  const given = {
+    zones,
+    down: [4],
+    cephDown: [],
+    osd: { 4: { hasPodOnNode: true } },
+    budgets: ours('zone-1', 'zone-2', 'zone-3'),
+  }
+  const { unheard } = decideHearingCeph(tell({ ...given, ceph: { assumedDownOsds: [4] } }), { map, cephSays: {} })
+  expect(unheard).toEqual([{ domain: 'zone-1', osds: [4] }])
+})

@@ -4,6 +4,7 @@ import { compareOkToStop } from '../../../safety/compare-ok-to-stop.ts'
 import type { DomainVerdict } from '../../../safety/verdict.ts'
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import { known, type Observed } from '../../../shared/observed.ts'
+import type { OsdView } from '../../../shared/parse-osd.ts'
 import { decideCephDrain } from './decide.ts'
 import type { CephDrainDecision } from './decision.ts'
 import type { CephDrainSnapshot } from './snapshot.ts'
@@ -56,10 +57,10 @@ function domainsToRelease(
   view: CephView,
   map: CephMap,
 ): AskedDomain[] {
-  const released = new Set(releasedOsds(snapshot, decision))
+  const released = new Set(releasedOsds(snapshot, decision, new Set(view.upOsds)))
   if (released.size === 0) return []
   const withData = new Set<number>(map.pgs.acting)
-  const running = new Set(view.upOsds.filter((id) => withData.has(id) && !view.assumedDownOsds?.includes(id)))
+  const running = new Set(view.upOsds.filter((id) => withData.has(id)))
   const ignored = map.ignoredPools?.map(({ id }) => id)
   return view.domains
     .filter(({ osds }) => osds.some((id) => released.has(id)))
@@ -71,12 +72,20 @@ function domainsToRelease(
     .filter(({ osds }) => osds.length > 0)
 }
 
-/** OSDs that run, and that the decision would let go although something held them until now, or nobody had decided yet. */
-function releasedOsds({ budgets, osds, state }: CephDrainSnapshot, decision: CephDrainDecision): number[] {
+/**
+ * OSDs that may serve, and that the decision would let go although something held them until now, or nobody had decided yet. A pod that
+ * Kubernetes has lost counts while Ceph has its OSD up.
+ */
+function releasedOsds(
+  { budgets, osds, state }: CephDrainSnapshot,
+  decision: CephDrainDecision,
+  up: ReadonlySet<number>,
+): number[] {
   const isHeld = coverOf(budgets.filter(({ isOurs }) => isOurs))
   const staysHeld = coverOf(decision.budgets)
   const isOpenAlready = decision.state.openDomains.every((domain) => state.openDomains.includes(domain))
-  return osds.filter((osd) => osd.isReady && !staysHeld(osd) && (isHeld(osd) || !isOpenAlready)).map(({ id }) => id)
+  const mayServe = ({ id, isReady, hasPodOnNode = isReady }: OsdView) => isReady || (hasPodOnNode && up.has(id))
+  return osds.filter((osd) => mayServe(osd) && !staysHeld(osd) && (isHeld(osd) || !isOpenAlready)).map(({ id }) => id)
 }
 
 function withoutVerdicts(

@@ -181,9 +181,7 @@ export class SmallCeph {
         return acting.some((id) => this.zoneOf(id) === zone) ? left.length < minSize : live.length < minSize
       })
       if (bad.length > 0) return { may: 'no', troubles: [], troubleCount: bad.length }
-      const inDoubt = seen.filter(
-        ({ isDamaged, live }) => isDamaged && live.some((id) => this.zoneOf(id) === zone && !assumed.includes(id)),
-      )
+      const inDoubt = seen.filter(({ isDamaged, live }) => isDamaged && live.some((id) => this.zoneOf(id) === zone))
       if (inDoubt.length === 0) return { may: 'yes' }
       const doubts = [{ pg: '1.0', pool: 'rbd', state: 'active+clean+inconsistent' }]
       return { may: 'no', troubles: [], troubleCount: 0, doubts, doubtCount: inDoubt.length }
