@@ -137,6 +137,41 @@ describe('a map that was read for one', () => {
   })
 })
 
+describe('a map of a new epoch', () => {
+  it('is read whole once more when groups have reported by it: osd.2 was back in its zone, and the old places stood for ever', async () => {
+    const { asked, look, clock, says } = open()
+    says.map = known(exampleMap({ pgs: [{ pg: '1.0', acting: [0, 2, 4], reported: 9 }] }))
+    await look('ceph-drain', calm)
+    for (let minute = 0; minute < 3; minute += 1) {
+      await clock.advance(60_000)
+      await look('ceph-drain', calm)
+    }
+    expect(asked).toEqual(['map at 0', 'map at 60200', 'status at 120400', 'status at 180600'])
+  })
+
+  it('is not read again where every group has reported by it', async () => {
+    const { asked, look, clock, says } = open()
+    says.map = known(exampleMap({ pgs: [{ pg: '1.0', acting: [0, 2, 4] }] }))
+    await look('ceph-drain', calm)
+    await clock.advance(60_000)
+    await look('ceph-drain', calm)
+    expect(asked).toEqual(['map at 0', 'status at 60200'])
+  })
+
+  it('is read whole once more by who is busy, and not each second until then', async () => {
+    const { asked, look, clock, says } = open()
+    await look('ceph-drain', busy)
+    await clock.advance(60_000)
+    asked.length = 0
+    says.map = known(exampleMap({ epoch: 11, pgs: [{ pg: '1.0', acting: [0, 2, 4], reported: 10 }] }))
+    for (let second = 0; second < 20; second += 1) {
+      await look('ceph-drain', busy)
+      await clock.advance(1_000)
+    }
+    expect(asked.filter((each) => each.startsWith('map'))).toEqual(['map at 60200', 'map at 75800'])
+  })
+})
+
 describe('a reading that was broken off by whoever began it', () => {
   it('is begun again for the other who waits for it, and is no silence of Ceph', async () => {
     const { asked, begin, clock, reader } = open()

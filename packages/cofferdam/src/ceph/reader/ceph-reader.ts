@@ -1,5 +1,5 @@
 import { isWithin } from '@cofferdam/kubernetes/api/timestamp.ts'
-import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { type Clock, elapsedMs } from '@cofferdam/kubernetes/runtime/clock.ts'
 import type { CephMap } from '../../safety/ceph-map.ts'
 import type { CephView } from '../../safety/ceph-view.ts'
 import type { buildSafetyIndex } from '../../safety/safety-index.ts'
@@ -51,6 +51,8 @@ interface Reading {
   /** The later one has the higher number. */
   readonly number: number
   readonly beganAt: number
+  /** The same by the hand of the clock that is never turned. */
+  readonly beganElapsedMs: number
   /** How many disturbances had been reported when it began. */
   readonly disturbances: number
 }
@@ -70,6 +72,8 @@ interface Memory {
   map: CephMap | undefined
   /** The reading that `map` comes from. */
   reading: Reading | undefined
+  /** The epoch of `map`, and since when it is known here. */
+  epoch: { readonly number: number; readonly sinceElapsedMs: number } | undefined
   /** When all of the map was read. */
   readAt: number
   /** When Ceph was last asked, if only whether anything changed. */
@@ -103,6 +107,11 @@ const busyMs = 1_000
 const sameMomentMs = 250
 /** While something is under way, everything is read anew so often, whatever the short answer says. */
 const busyReadMs = 60_000
+/**
+ * Within this time of a new epoch every placement group has told the mgr where it is by that epoch: in a real Ceph it took 7 s at most. A
+ * map that was read before has the new CRUSH tree beside the old places, and the short answer does not show when they change.
+ */
+const reportedMs = 15_000
 
 /**
  * What Ceph said last, for each cluster, and since when it says nothing: one for all who ask, so that a map that was read for one is there
@@ -204,7 +213,8 @@ export class CephReader {
         underWay.beganAt >= memory.hintedAt &&
         isWithin(now, underWay.beganAt, busyMs)
       if (!mayJoin) {
-        const recalled = mayRecall(memory, question, now) ? await this.#recall(memory, question) : undefined
+        const maySuffice = mayRecall(memory, question, now) && !isOutdated(memory, elapsedMs(this.#ports.clock))
+        const recalled = maySuffice ? await this.#recall(memory, question) : undefined
         return recalled ?? this.#read(memory, question)
       }
       const joined = await underWay.answer.catch(() => undefined)
@@ -244,7 +254,8 @@ export class CephReader {
   #read(memory: Memory, question: CephQuestioner): Promise<HeardAnswer> {
     memory.readings += 1
     const { readings: number, disturbances } = memory
-    const reading = { number, beganAt: this.#ports.clock.now(), disturbances }
+    const { clock } = this.#ports
+    const reading = { number, beganAt: clock.now(), beganElapsedMs: elapsedMs(clock), disturbances }
     const answer = this.#readAll(memory, question, reading)
     const underWay = { ...reading, answer }
     memory.underWay = underWay
@@ -262,6 +273,8 @@ export class CephReader {
       return { map: answer, askedAtMs: reading.beganAt, number: reading.number }
     if (!answer.known) return this.#fail(memory, answer)
     memory.reading = reading
+    if (memory.epoch?.number !== answer.value.epoch)
+      memory.epoch = { number: answer.value.epoch, sinceElapsedMs: reading.beganElapsedMs }
     memory.readAt = this.#ports.clock.now()
     memory.polledAt = memory.readAt
     memory.askedAt = reading.beganAt
@@ -307,6 +320,7 @@ export class CephReader {
       memory = {
         map: undefined,
         reading: undefined,
+        epoch: undefined,
         readAt: Number.NEGATIVE_INFINITY,
         polledAt: Number.NEGATIVE_INFINITY,
         askedAt: Number.NEGATIVE_INFINITY,
@@ -340,6 +354,14 @@ function isUndisturbed({ reading, disturbances }: Memory): boolean {
 function mayRecall(memory: Memory, { accepts: { pace } }: CephQuestioner, now: number): boolean {
   if (memory.map === undefined || !isUndisturbed(memory)) return false
   return pace === 'calm' || (pace === 'busy' && isWithin(now, memory.readAt, busyReadMs))
+}
+
+/** Whether all groups have reported by the epoch of the map by now, and had not for sure when it was read. */
+function isOutdated({ map, epoch, reading }: Memory, nowElapsedMs: number): boolean {
+  if (map === undefined || epoch === undefined || reading === undefined) return true
+  if (map.pgs.reportedEpochs.every((reported) => reported >= map.epoch)) return false
+  const reportedAt = epoch.sinceElapsedMs + reportedMs
+  return reading.beganElapsedMs < reportedAt && nowElapsedMs >= reportedAt
 }
 
 /** Whether what is remembered will do without asking anything. */

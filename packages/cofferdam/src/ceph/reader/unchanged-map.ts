@@ -11,7 +11,7 @@ export interface CephPulse {
   readonly isWithoutMgr?: true
 }
 
-/** Placement follows the epoch of the map; within one epoch only the states of placement groups change. */
+/** Assumes: the groups in the map have reported by its epoch. Placement follows the epoch; within one only the states of groups change. */
 export function isUnchanged(map: CephMap, pulse: CephPulse, isHealthyState: (state: string) => boolean): boolean {
   if (pulse.epoch !== map.epoch) return false
   const { states, stateNames } = map.pgs
