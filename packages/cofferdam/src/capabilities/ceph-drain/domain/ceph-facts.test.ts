@@ -71,6 +71,12 @@ describe('what is recorded of a poll', () => {
     expect(parseCephFacts(buildCephFacts('{', clean, '2026-01-01T00:00:01Z'))).toEqual(known(clean))
   })
 
+  it('is written anew after the clock was turned back, or counts of before would be shown until it has caught up', () => {
+    const first = buildCephFacts(undefined, clean, '2026-01-01T01:00:00Z')
+    const merged: CephFacts = { ...clean, pgs: { 'active+clean': 2 } }
+    expect(parseCephFacts(buildCephFacts(first, merged, '2026-01-01T00:00:00Z'))).toEqual(known(merged))
+  })
+
   const unreadable: Record<string, string> = {
     'text that is no JSON is unknown, not a cluster without placement groups': 'x',
     'null is unknown': 'null',

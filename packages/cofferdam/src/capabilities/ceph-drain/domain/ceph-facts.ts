@@ -1,4 +1,5 @@
 import { isJsonObject, isSameJson } from '@cofferdam/kubernetes/api/json.ts'
+import { isWithin } from '@cofferdam/kubernetes/api/timestamp.ts'
 import type { CephMap, PgTable } from '../../../safety/ceph-map.ts'
 import type { CephFacts } from '../../../shared/ceph-facts.ts'
 import { known, type Observed, unknown } from '../../../shared/observed.ts'
@@ -54,7 +55,7 @@ export function buildCephFacts(present: string | undefined, facts: CephFacts, no
   const last = present === undefined ? undefined : parseCephFacts(present)
   if (present === undefined || last?.known !== true) return text
   const { at = '' } = JSON.parse(present) as { readonly at?: string }
-  const isRecent = Date.parse(now) - Date.parse(at) < countsLastMs
+  const isRecent = isWithin(Date.parse(now), Date.parse(at), countsLastMs)
   return isSameBut(last.value, facts, isRecent) ? present : text
 }
 
