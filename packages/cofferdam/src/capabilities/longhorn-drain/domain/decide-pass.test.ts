@@ -91,6 +91,21 @@ const ownCsiBudget: PodDisruptionBudget = {
   spec: { minAvailable: 1, selector: { matchLabels: { app: 'csi-attacher' } } },
 }
 
+const csiAttacher = {
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'csi-attacher', namespace: 'longhorn-system' },
+  spec: { selector: { matchLabels: { app: 'csi-attacher' } } },
+}
+const withSidecar = (snapshot: LonghornSnapshot) => ({
+  ...objectsOf(snapshot),
+  budgets: [...budgetsOf(snapshot), ownCsiBudget],
+})
+const detached = (snapshot: LonghornSnapshot): LonghornSnapshot => ({
+  ...snapshot,
+  volumes: snapshot.volumes.map((volume) => ({ ...volume, state: 'detached' })),
+})
+
 const opened = (budget: PodDisruptionBudget) => ({ ...budget, spec: { ...budget.spec, minAvailable: 0 } })
 const stranger: PodDisruptionBudget = {
   apiVersion: 'policy/v1',
@@ -161,6 +176,28 @@ const cases: Record<string, { given: LonghornPassSnapshot; then: string[] }> = {
         }),
       }),
       then: ['delete cofferdam-hold-im-n1'],
+    },
+  'a budget of a sidecar stays while watches have a volume in use that the server lists as detached: it would be made and deleted without an end':
+    {
+      given: seen(mayGo, {
+        objects: withSidecar(mayGo),
+        deployments: [csiAttacher],
+        afresh: known({ objects: withSidecar(mayGo), snapshot: detached(mayGo) }),
+      }),
+      then: ['delete cofferdam-hold-im-n1'],
+    },
+  'a budget of a sidecar goes when no volume is in use, for watches and for the server': {
+    given: seen(detached(mayGo), {
+      objects: withSidecar(mayGo),
+      deployments: [csiAttacher],
+      afresh: known({ objects: withSidecar(mayGo), snapshot: detached(mayGo) }),
+    }),
+    then: ['delete cofferdam-hold-im-n1', 'delete csi-attacher'],
+  },
+  'a budget of hold stays while watches have the only copy on its node, whatever the server lists: it would be made again':
+    {
+      given: seen(lastCopy, { afresh: listed(mayGo) }),
+      then: [],
     },
   'where holding is not asked for any more, what is left of it goes': {
     given: seen({ ...lastCopy, settings: { ...lastCopy.settings, mode: 'observe' } }),

@@ -45,8 +45,8 @@ const blipRecheckSeconds = 15
  * Everything that one pass does, in order: what protects, what moves, what is let go, what is reported.
  *
  * Guarantees: every budget that is wanted is there before one is deleted, and before Longhorn is asked for anything. What is let go was
- * decided on what the API server listed, not on what was last heard; a copy goes only if both agree on it, one of a volume at a time,
- * and only in the state it was seen in. Budgets, flags and statuses of Longhorn are never written.
+ * decided on what the API server listed, and not against what was last heard; a copy goes one of a volume at a time, and only in the
+ * state it was seen in. Budgets, flags and statuses of Longhorn are never written.
  */
 export function decideLonghornPass(seen: LonghornPassSnapshot, decider: LonghornDecider): LonghornPass {
   const { objects, snapshot } = seen
@@ -126,15 +126,29 @@ function releases(
   const create = plan.create.filter((write) => isOpen(write, attempted))
   if (create.length > 0) return { isLeading: true, steps: [...budgetSteps(create), server] }
   const isOneMissing = plan.taken.length + plan.create.length > 0
-  const unneeded = planCsiBudgets(fresh, deployments).remove
+  const before = {
+    holds: planHoldBudgets(observed, sha512Hex).remove,
+    sidecars: planCsiBudgets(observed, deployments).remove,
+  }
+  const holds = plan.remove.filter((write) => isAmong(before.holds, write))
+  const sidecars = planCsiBudgets(fresh, deployments).remove.filter((write) => isAmong(before.sidecars, write))
   const surplus = surplusToRemove(observed, fresh)
   return {
     isLeading: false,
     steps: [
-      ...budgetSteps(isOneMissing ? unneeded : [...plan.remove, ...unneeded]),
+      ...budgetSteps(isOneMissing ? sidecars : [...holds, ...sidecars]),
       ...(surplus.length === 0 ? [] : [{ do: 'write', what: 'surplus', replicas: surplus } as const]),
     ],
   }
+}
+
+/** What watches still want, and may be late with, would be made again at once. */
+function isAmong(deletes: readonly BudgetWrite[], write: BudgetWrite): boolean {
+  return deletes.some((other) => nameOf(other) === nameOf(write))
+}
+
+function nameOf(write: BudgetWrite): string {
+  return write.verb === 'delete' ? write.seen.metadata.name : write.budget.metadata.name
 }
 
 function surplusToRemove(seen: ObservedLonghorn, fresh: ObservedLonghorn): readonly SurplusReplica[] {
