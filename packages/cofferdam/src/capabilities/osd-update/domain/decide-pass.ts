@@ -22,6 +22,7 @@ import type { UpdateStep } from './steps.ts'
 export function decideUpdatePass(pass: UpdatePassSnapshot): UpdatePassDecision {
   const { seen, heard } = pass
   if (heard.begun !== undefined) return decideAfterStarts(pass, heard.begun)
+  if (seen.isOutdated === true) return waitingForServer(pass)
   const first = paceFirst(pass)
   if (first !== undefined) return asking(...first)
   if (heard.hasMap !== true) {
@@ -31,6 +32,13 @@ export function decideUpdatePass(pass: UpdatePassSnapshot): UpdatePassDecision {
   const decision = decideOsdUpdate(seen)
   if (decision.ask !== undefined) return asking({ do: 'ask', ask: 'batch', question: decision.ask })
   return decision.start.length > 0 ? decideStarts(pass, decision) : decideWithoutStarts(pass, decision)
+}
+
+/** By what is seen the update could be turned back, and what is on record of it forgotten. */
+function waitingForServer({ seen, problems }: UpdatePassSnapshot): UpdatePassDecision {
+  const decision = decideOsdUpdate({ ...seen, ceph: undefined })
+  const { recheckAfterSeconds } = decision
+  return { steps: [{ do: 'report', report: 'decision', decision, problems }], recheckAfterSeconds, isAtRest: true }
 }
 
 function decideWithoutStarts(pass: UpdatePassSnapshot, decided: OsdUpdateDecision): UpdatePassDecision {

@@ -8,7 +8,7 @@ export function recordOfGeneration({
   record,
 }: Pick<OsdUpdateSnapshot, 'record'> & { readonly cluster: { readonly generation: number } }): UpdateRecord {
   if (record.generation === cluster.generation) return record
-  const { lastEndedMs, settledMs, wereDown, turns, noout, overrides, pace } = record
+  const { lastEndedMs, settledMs, wereDown, turns, noout, overrides, pace, writtenFor } = record
   return {
     ...freshRecord(cluster.generation),
     lastEndedMs,
@@ -18,6 +18,7 @@ export function recordOfGeneration({
     ...(noout !== undefined && { noout }),
     ...(overrides !== undefined && { overrides }),
     ...(pace !== undefined && { pace }),
+    ...(writtenFor !== undefined && { writtenFor }),
   }
 }
 

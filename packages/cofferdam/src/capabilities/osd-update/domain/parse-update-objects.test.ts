@@ -243,6 +243,18 @@ describe('the OSDs of a cluster as their Deployments have them', () => {
     ])
   })
 
+  it('have not moved when they were started and their pod is older: the Deployment was put back before it was replaced', () => {
+    const begun = Date.parse('2026-11-15T09:00:00.500Z')
+    const made = ['2026-11-15T08:00:00Z', '2026-11-15T09:00:00Z']
+    const pods = made.map((creationTimestamp, id) => pod(id, { creationTimestamp }))
+    const marked = [0, 1].map((id) => markUpdateStarted(deployment(id), begun))
+    const seen = (given: Parameters<typeof parse>[1]) => parse(marked, given).osds.map(({ isUnmoved }) => isUnmoved)
+    expect([seen({ pods }), seen({ pods: [] })]).toEqual([
+      [true, undefined],
+      [undefined, undefined],
+    ])
+  })
+
   it('beside Rook need nothing but the restart that was asked for, if their pod is older than that', () => {
     const pods = [
       pod(0, { creationTimestamp: '2026-11-15T08:00:00Z' }),

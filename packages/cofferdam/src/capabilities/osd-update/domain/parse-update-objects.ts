@@ -2,6 +2,7 @@ import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import type { CephCluster } from '@cofferdam/kubernetes/api/kinds/rook.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { closingOf, closingText, cordonTaint, type NodeClosing } from '../../../shared/closed-node.ts'
 import { type HostnamedNode, hostnameOf, type NodeOfHostname, pinnedHostname } from '../../../shared/node-hostnames.ts'
 import type { Observed } from '../../../shared/observed.ts'
@@ -131,6 +132,7 @@ function parseOne(deployment: Deployment, pods: readonly Pod[], input: UpdateObj
     ...(displaced !== undefined && { isNodeCordoned: true }),
     ...(problem !== undefined && { problem }),
     ...(startedMs !== undefined && { startedMs }),
+    ...(startedMs !== undefined && isPodReady && isOlder(pods.filter(isServing), startedMs) && { isUnmoved: true }),
     isPodReady,
     hasStalled: isObserved && conditionOf(deployment, 'Progressing')?.reason === 'ProgressDeadlineExceeded',
   }
@@ -200,6 +202,13 @@ function isNewestReady({ status = {} }: Deployment): boolean {
 
 function isServing(pod: Pod): boolean {
   return pod.metadata.deletionTimestamp === undefined && conditionOf(pod, 'Ready')?.status === 'True'
+}
+
+/** Pods say when they were made in whole seconds. */
+function isOlder(pods: readonly Pod[], startedMs: number): boolean {
+  const second = Math.floor(startedMs / 1_000) * 1_000
+  const madeMs = pods.map(({ metadata }) => parseRfc3339(metadata.creationTimestamp ?? '') ?? Number.POSITIVE_INFINITY)
+  return pods.length > 0 && madeMs.every((made) => made < second)
 }
 
 function idLabel(labels: Readonly<Record<string, string>> | undefined): string | undefined {

@@ -1,7 +1,7 @@
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { describe, expect, it } from 'vitest'
 import type { CephMap, CephOsd } from '../../../safety/ceph-map.ts'
-import { isAnyPeering, peeredOsds } from './peered-osds.ts'
+import { isAnyPeering, peeredOsds, stopEpochs } from './peered-osds.ts'
 import { exampleCluster } from './testing/example-cluster.ts'
 
 /** Three hosts with one OSD each, and placement groups that are on all of them. */
@@ -91,4 +91,28 @@ describe('whether Ceph is asked about others while OSDs come back', () => {
   for (const [name, { map, running, waits }] of Object.entries(scenarios)) {
     it(name, () => expect(isAnyPeering(map, running)).toBe(waits))
   }
+})
+
+describe('the epoch after which an OSD has to come up again', () => {
+  const starts = new Map([[0, { atMs: 5_000, epoch: 12 }]])
+  const cases: Record<
+    string,
+    { osd: { startedMs: number; isUnmoved?: true }; nowMs: number; then: number | undefined }
+  > = {
+    'is that of its last start': { osd: { startedMs: 5_000 }, nowMs: 900_000, then: 12 },
+    'is none for a start of before': { osd: { startedMs: 4_000 }, nowMs: 6_000, then: undefined },
+    'is that of its start while its old pod may be all that was heard of': {
+      osd: { startedMs: 5_000, isUnmoved: true },
+      nowMs: 64_999,
+      then: 12,
+    },
+    'is none where its Deployment was put back before its pod was replaced: it would freeze the update for good': {
+      osd: { startedMs: 5_000, isUnmoved: true },
+      nowMs: 65_000,
+      then: undefined,
+    },
+  }
+  it.each(Object.entries(cases))('%s', (_, { osd, nowMs, then }) => {
+    expect(stopEpochs(starts, { osds: [{ id: 0, ...osd }], nowMs })(0)).toBe(then)
+  })
 })

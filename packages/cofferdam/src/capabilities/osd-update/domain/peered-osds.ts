@@ -1,5 +1,7 @@
 import type { CephMap } from '../../../safety/ceph-map.ts'
 import { unheardNewcomers } from '../../../safety/newcomers.ts'
+import type { UpdatableOsd } from './snapshot.ts'
+import type { StartNotes } from './stored-update.ts'
 
 /** What a placement group that has not found together yet says of itself. */
 const unsettled = ['peering', 'activating', 'stale', 'down', 'incomplete', 'unknown', 'creating', 'inactive']
@@ -35,6 +37,29 @@ export function peeredOsds(
   }
   for (const { osd } of unheardNewcomers(map, [...asked])) asked.delete(osd)
   return asked
+}
+
+/** So long after a start the old pod may be all that was heard of. */
+const unmovedMs = 60_000
+
+/**
+ * The epoch of Ceph's map in which each OSD was stopped by its last start: it is back only when it came up later. None for one whose start
+ * restarted nothing, because its Deployment was put back at once: it would never come up later, and freeze the update for good.
+ */
+export function stopEpochs(
+  starts: StartNotes,
+  {
+    osds,
+    nowMs,
+  }: { readonly osds: readonly Pick<UpdatableOsd, 'id' | 'startedMs' | 'isUnmoved'>[]; readonly nowMs: number },
+): (osd: number) => number | undefined {
+  const byId = new Map(osds.map((osd) => [osd.id, osd]))
+  return (id) => {
+    const note = starts.get(id)
+    const { startedMs, isUnmoved } = byId.get(id) ?? {}
+    if (note === undefined || note.atMs !== startedMs) return undefined
+    return isUnmoved === true && nowMs - startedMs >= unmovedMs ? undefined : note.epoch
+  }
 }
 
 function isPeeredState(state: string): boolean {

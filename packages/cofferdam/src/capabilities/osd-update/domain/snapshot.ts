@@ -33,14 +33,18 @@ export interface OsdUpdateSnapshot {
   readonly record: UpdateRecord
   /** Why what was remembered cannot be read. Then nothing starts, and the record is left as it is. */
   readonly recordProblem?: string
+  /** A later CephCluster is on record than the one that was seen: the API server has fallen behind. Nothing starts, and nothing is written. */
+  readonly isOutdated?: true
 }
 
 export interface UpdatedCluster {
   readonly namespace: string
   readonly name: string
   readonly uid: string
-  /** Generation of the CephCluster: after a change everything is judged anew. */
+  /** Another number whenever something else is wanted: after a change everything is judged anew. */
   readonly generation: number
+  /** Of the CephCluster itself, which only grows. Absent: not known. */
+  readonly objectGeneration?: number
   readonly isBeingDeleted: boolean
   /**
    * `own`: the OSD Deployments are ours to write. `plan`: Rook writes them; we plan, and restart pods where that is asked for.
@@ -72,6 +76,8 @@ export interface UpdatableOsd {
   readonly problem?: string
   /** When we last wrote its Deployment or asked for its restart, as it says itself. Marks from before `record.settledMs` are over. */
   readonly startedMs?: number
+  /** It was started, and its pod of the newest template is older than that: the Deployment was put back before anything was restarted. */
+  readonly isUnmoved?: true
   /** How Rook is kept from it; only where Deployments may carry a label of the pace. */
   readonly pace?: OsdPace
   /** It is open to Rook's next pass, which has not touched it yet: it may stop at any time. */
@@ -139,6 +145,8 @@ export interface UpdateRecord {
   readonly pace?: PaceState
   /** How many were updated under this generation. */
   readonly done: number
+  /** The latest CephCluster that this was written for. */
+  readonly writtenFor?: { readonly uid: string; readonly generation: number }
 }
 
 export interface ReleaseCheck {

@@ -1,7 +1,7 @@
 import type { ConfigMap } from '@cofferdam/kubernetes/api/core.ts'
 import { describe, expect, it } from 'vitest'
 import { decideOsdUpdate } from './decide.ts'
-import { recordWrite, storedOf } from './stored-update.ts'
+import { isLaterToCome, isWrittenForLater, recordWrite, storedOf } from './stored-update.ts'
 import { updateSnapshot } from './testing/update-fixture.ts'
 import { formatUpdateRecord, freshRecord } from './update-record.ts'
 
@@ -35,6 +35,18 @@ describe('the write of what is to be remembered', () => {
   const { cluster } = updateSnapshot()
   const decision = decideOsdUpdate(updateSnapshot())
   const change = { record: freshRecord(1), starts: new Map(), decision }
+
+  it('says for which CephCluster it was: by an older one an update would be turned back, and one made anew begins anew', () => {
+    const write = recordWrite(storedOf(undefined, 1), { ...cluster, objectGeneration: 2 }, change)
+    const { record } = storedOf(write?.configMap, 1)
+    const { uid } = cluster
+    const generations = [{ uid, generation: 1 }, { uid, generation: 2 }, { uid: 'another', generation: 1 }, { uid }]
+    expect(generations.map((each) => isWrittenForLater(record, each))).toEqual([true, false, false, true])
+  })
+
+  it('is believed over the CephCluster for three minutes: what outlived a restored etcd would stop every update for ever', () => {
+    expect([0, 179_999, 180_000].map(isLaterToCome)).toEqual([true, true, false])
+  })
 
   it('is left out where all is said already', () => {
     const first = recordWrite(storedOf(undefined, 1), cluster, change)

@@ -69,14 +69,21 @@ export interface RecordWrite {
  */
 export function recordWrite(
   stored: StoredUpdate,
-  { namespace, ...owner }: RecordOwner & { readonly namespace: string },
+  {
+    namespace,
+    objectGeneration,
+    ...owner
+  }: RecordOwner & {
+    readonly namespace: string
+    readonly objectGeneration?: number
+  },
   { record, starts, decision }: UpdateChange,
 ): RecordWrite | undefined {
   const { configMap } = stored
   if (stored.problem !== undefined) return undefined
   const { secondsLeft: _, ...progress } = decision.progress
   const data = {
-    ...formatUpdateRecord(record, configMap?.data),
+    ...formatUpdateRecord(noteCluster(record, { uid: owner.uid, objectGeneration }), configMap?.data),
     ...(starts.size === 0 ? {} : { [startsKey]: formatStarts(starts) }),
     [progressKey]: JSON.stringify(progress),
     ...planOf(stored, record, decision),
@@ -105,6 +112,32 @@ export function recordWrite(
     ...(foreign.binaryData === undefined ? {} : { binaryData: foreign.binaryData }),
   }
   return { verb: 'update', configMap: changed }
+}
+
+function noteCluster(
+  record: UpdateRecord,
+  { uid, objectGeneration }: { readonly uid: string; readonly objectGeneration: number | undefined },
+): UpdateRecord {
+  return objectGeneration === undefined ? record : { ...record, writtenFor: { uid, generation: objectGeneration } }
+}
+
+/**
+ * A CephCluster that is older than what is on record is believed after so long, as lists are. Until then a server that has fallen behind
+ * is the likelier cause; after that etcd was restored from a backup, and a process that had not noticed wrote the record after it.
+ */
+const restoredAfterMs = 180_000
+
+/** Whether what is on record was written for a later CephCluster than this one. Where it was made anew its generations begin anew. */
+export function isWrittenForLater(
+  { writtenFor }: UpdateRecord,
+  { uid, generation = 0 }: { readonly uid?: string; readonly generation?: number },
+): boolean {
+  return writtenFor !== undefined && writtenFor.uid === uid && generation < writtenFor.generation
+}
+
+/** Whether to wait for a later CephCluster, which has been missing for so long. */
+export function isLaterToCome(missingForMs: number): boolean {
+  return missingForMs < restoredAfterMs
 }
 
 /**

@@ -13,11 +13,15 @@ export interface Gate {
   readonly afterSeconds: number
   /** The gate is about the health of Ceph. An OSD that is down may be updated all the same: that takes nothing away, and may be the cure. */
   readonly allowsDown?: true
+  /** Also where nothing is to be updated as far as it can be seen. */
+  readonly isSaidAtRest?: true
 }
 
 const recheckSeconds = 15
 /** The ledger does not notify whoever released it that it is free. */
 const soonSeconds = 2
+/** A watch that catches up says so by itself. */
+const outdatedSeconds = 5
 const mostNamed = 5
 const never = Number.POSITIVE_INFINITY
 
@@ -35,6 +39,15 @@ export function firstGate(snapshot: OsdUpdateSnapshot, record: UpdateRecord): Ga
       `Rook's operator runs, and --own-osds of Cofferdam's operator names ${key}: no OSD Deployment is touched; stop Rook, or take ${key} out of --own-osds`,
       never,
     )
+  }
+  if (snapshot.isOutdated === true) {
+    const { name, objectGeneration = 0 } = cluster
+    const outdated = gate(
+      'SafetyUnknown',
+      `CephCluster ${name} was read in generation ${objectGeneration}, and ConfigMap ${updateRecordName(cluster)} is of generation ${record.writtenFor?.generation}: nothing starts or ends until the API server has caught up`,
+      outdatedSeconds,
+    )
+    return { ...outdated, isSaidAtRest: true }
   }
   if (recordProblem !== undefined) {
     const wayOut = 'repair it, or delete it to start again'

@@ -38,6 +38,7 @@ export function formatUpdateRecord(record: UpdateRecord, before: RecordData = {}
     overrides,
     pace,
     done,
+    writtenFor,
   } = record
   const noted = (note: Failure) => ({ osd: note.osd, why: note.why, atMs: note.atMs })
   const fields = {
@@ -54,6 +55,7 @@ export function formatUpdateRecord(record: UpdateRecord, before: RecordData = {}
     overrides: overrides && { count: overrides.count, last: noted(overrides.last) },
     pace: pace && formatPace(pace),
     done,
+    writtenFor: writtenFor && { uid: writtenFor.uid, generation: writtenFor.generation },
   }
   return { [dataKey]: JSON.stringify({ ...fields, ...notesOfOthers(before, generation) }) }
 }
@@ -108,6 +110,7 @@ const checks: Readonly<Record<string, (value: Json | undefined) => boolean>> = {
   overrides: isAbsentOr(areOverrides),
   pace: isAbsentOr(isPace),
   done: isCount,
+  writtenFor: isAbsentOr(isCluster),
 }
 
 /** Assumes: every field has passed its check. */
@@ -131,7 +134,18 @@ function recordOf(fields: JsonObject): UpdateRecord {
     }),
     ...(fields['pace'] !== undefined && { pace: parsePace(fields['pace'] as JsonObject) }),
     done: fields['done'] as number,
+    ...(fields['writtenFor'] !== undefined && {
+      writtenFor: clusterOf(fields['writtenFor'] as unknown as NonNullable<UpdateRecord['writtenFor']>),
+    }),
   }
+}
+
+function clusterOf({ uid, generation }: NonNullable<UpdateRecord['writtenFor']>) {
+  return { uid, generation }
+}
+
+function isCluster(value: Json | undefined): boolean {
+  return isJsonObject(value) && isName(value['uid']) && isCount(value['generation'])
 }
 
 function failureOf({ osd, why, atMs }: Failure): Failure {

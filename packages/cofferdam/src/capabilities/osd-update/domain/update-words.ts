@@ -20,7 +20,7 @@ export function updateWords(given: {
   const needed = sorted.pending.length + sorted.again.length
   const awaiting = sorted.away.filter(({ id, awaitsRook }) => awaitsRook === true && running.includes(id)).length
   const [failure] = record.failed
-  const isStopped = gate !== undefined && stopping.includes(gate.reason)
+  const isStopped = gate !== undefined && (stopping.includes(gate.reason) || gate.isSaidAtRest === true)
   if (
     gate !== undefined &&
     chosen.start.length === 0 &&

@@ -22,15 +22,16 @@ import { recordOfGeneration } from '../domain/judge-returns.ts'
 import { currentPace, isTouched, isWalkDue, osdPaceOf, pacedOsd, paceKey } from '../domain/pace-osds.ts'
 import type { PaceState } from '../domain/pace-state.ts'
 import { type OsdNode, parseUpdateObjects } from '../domain/parse-update-objects.ts'
-import { peeredOsds } from '../domain/peered-osds.ts'
+import { peeredOsds, stopEpochs } from '../domain/peered-osds.ts'
 import { isPodBefore, parseRestartRequest, restartGeneration } from '../domain/restart-request.ts'
 import type { RestartWay } from '../domain/restart-way.ts'
 import type { RookPass } from '../domain/rook-pass.ts'
 import type { CephForUpdate, OsdUpdateSnapshot, UpdatableOsd, UpdatedCluster } from '../domain/snapshot.ts'
-import type { StartNote, StoredUpdate } from '../domain/stored-update.ts'
+import { isLaterToCome, isWrittenForLater, type StartNote, type StoredUpdate } from '../domain/stored-update.ts'
 import { isBesideRook, type UpdateMode, updateModeOf } from '../domain/update-mode.ts'
 import { parseUpdateSettings, type UpdateSettings } from '../domain/update-settings.ts'
 import { HeldPods } from './held-pods.ts'
+import { OlderClusters } from './older-clusters.ts'
 import { type RestartSurroundings, type RestartWayPorts, RestartWays, wayOfPods } from './restart-ways.ts'
 import { rookOperatorOf } from './rook-operator.ts'
 
@@ -80,11 +81,13 @@ export class OsdUpdateObserver {
   /** Uids of pods that were asked to go: until that is seen they look as if nothing had happened. */
   readonly #leaving = new Set<string>()
   readonly #held: HeldPods
+  readonly #older: OlderClusters
   readonly #ways: RestartWays
 
   constructor(ports: UpdateObserverPorts) {
     this.#ports = ports
     this.#held = new HeldPods(ports.clock)
+    this.#older = new OlderClusters(ports.clock)
     this.#ways = new RestartWays({ ...ports, budgets: ports.views.budgets })
   }
 
@@ -92,6 +95,7 @@ export class OsdUpdateObserver {
     this.#ports.ceph.reader.forget(key)
     this.#lastStarts.delete(key)
     this.#lastGood.delete(key)
+    this.#older.forget(key)
   }
 
   noteLeaving(uid: string): void {
@@ -186,6 +190,7 @@ export class OsdUpdateObserver {
       name,
       uid,
       generation: this.generationOf(cluster),
+      objectGeneration: cluster.metadata.generation ?? 0,
       isBeingDeleted: cluster.metadata.deletionTimestamp !== undefined,
       mode,
       // Rook reads labels once in a pass, so a round ends before the next begins.
@@ -203,6 +208,7 @@ export class OsdUpdateObserver {
         ...(walk && { pace: walk.pace, isWalking, rookOperator: walk.rookOperator }),
         ...(rook !== undefined && { rook }),
         ...(stored.problem !== undefined && { recordProblem: stored.problem }),
+        ...(this.#isOutdated(key, cluster, stored) && { isOutdated: true }),
       },
       deployments: byOsd,
       oldPods,
@@ -221,6 +227,13 @@ export class OsdUpdateObserver {
       ],
       ...(restart.waitMs !== undefined && { wakeAfterSeconds: Math.ceil(restart.waitMs / 1_000) }),
     }
+  }
+
+  /** The API server has fallen behind what is on record, as far as can be told. */
+  #isOutdated(key: string, { metadata }: CephCluster, { record }: StoredUpdate): boolean {
+    if (isWrittenForLater(record, metadata)) return isLaterToCome(this.#older.olderForMs(key, metadata))
+    this.#older.forget(key)
+    return false
   }
 
   /**
@@ -256,10 +269,7 @@ export class OsdUpdateObserver {
     if (!whole.known) return whole
     const map = { value: countedMap(whole.value, ignoredPools) }
     if (!health.known) return health
-    const stoppedIn = (osd: number) => {
-      const note = stored.starts.get(osd)
-      return note !== undefined && note.atMs === marks.get(osd) ? note.epoch : undefined
-    }
+    const stoppedIn = stopEpochs(stored.starts, observed.snapshot)
     const peered = peeredOsds(map.value, stoppedIn, [...marks.keys()])
     const pgs = pgHealth(map.value, isHealthyState)
     return known({
