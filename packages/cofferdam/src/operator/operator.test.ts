@@ -220,3 +220,17 @@ function podOn(nodeName: string, name: string): Pod {
     spec: { nodeName, containers: [{ name: 'web', image: 'web:1' }] },
   }
 }
+
+it('an operator whose etcd is restored from a backup ends within seconds, the one that stands by too: both may have missed what was undone', async () => {
+  const { clock, server, admin } = await openCluster()
+  const both = ['one', 'two'].map((identity) => operate(clock, admin, { identity }).operator)
+  await clock.advance(30_000)
+  const backup = server.backup()
+  await clock.advance(30_000)
+  const ends: string[] = []
+  for (const { ended } of both) void ended.then((how) => ends.push(how))
+  server.restore(backup)
+  await clock.advance(5_000)
+  expect(ends).toEqual(['restored', 'restored'])
+  server.stop()
+})

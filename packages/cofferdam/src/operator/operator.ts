@@ -17,8 +17,10 @@ import type { OperatorOptions } from './options.ts'
 
 export interface Operator {
   readonly health: readonly HealthCheck[]
-  /** Resolves when it was stopped, or when the lead was lost: the process should then end and be started anew. */
-  readonly ended: Promise<'stopped' | 'lost-lead'>
+  /** Resolves when it was stopped, or when the lead was lost or the API server restored from a backup: the process should then end and be started anew. */
+  readonly ended: Promise<'stopped' | 'lost-lead' | 'restored'>
+  /** It leads, and everything was read for the first time. */
+  hasRead(): boolean
   stop(): Promise<void>
 }
 
@@ -47,6 +49,7 @@ export function startOperator(options: OperatorOptions): Operator {
       ),
   })
 
+  let isRestored = false
   const leader =
     options.lease &&
     new LeaderLease({
@@ -57,6 +60,10 @@ export function startOperator(options: OperatorOptions): Operator {
       clock,
       random: random.stream('leader-lease'),
       timestamp: () => microTimestamp(clock),
+      onRestored() {
+        isRestored = true
+        log.error('the API server was restored from a backup: its resource versions went back')
+      },
       onChange: (holder) => log.info({ holder }, holder === '' ? 'no operator leads' : 'the leader changed'),
       onError: (error) =>
         log.warn(
@@ -68,7 +75,7 @@ export function startOperator(options: OperatorOptions): Operator {
     })
 
   const ended = (leader === undefined ? lead(stopping.signal) : leader.run(lead, stopping.signal)).then(async () => {
-    const how = stopping.signal.aborted ? ('stopped' as const) : ('lost-lead' as const)
+    const how = stopping.signal.aborted ? 'stopped' : isRestored ? 'restored' : 'lost-lead'
     await guarding?.stop()
     return how
   })
@@ -105,6 +112,7 @@ export function startOperator(options: OperatorOptions): Operator {
 
   return {
     ended,
+    hasRead: () => running?.controllers.every((controller) => controller.isStarted()) === true,
     health: [
       { name: 'process', kind: 'alive', check: () => ({ ok: true }) },
       {

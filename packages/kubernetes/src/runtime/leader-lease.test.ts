@@ -13,6 +13,12 @@ function sharedLease() {
   return {
     current: () => record,
     reads: () => reads,
+    save: () => ({ version, record }),
+    /** As whoever restores etcd from a backup. */
+    restore(saved: { readonly version: number; readonly record: LeaseRecord | undefined }) {
+      version = saved.version
+      record = saved.record
+    },
     take(holder: string) {
       version += 1
       record = { ...(record as LeaseRecord), holder }
@@ -176,6 +182,38 @@ describe('a clock that somebody sets', () => {
     await time.advance(30_000)
     set.ms = 3_600_000
     expect(a.elector.mayAct()).toBe(false)
+  })
+})
+
+describe('a lease that has an older version than before: etcd was restored from a backup', () => {
+  it('ends whoever leads within one renewal, and whoever waits: what they have read may be of a time that never was', async () => {
+    const clock = new VirtualClock()
+    const lease = sharedLease()
+    const both = [candidate('a', clock, lease), candidate('bb', clock, lease)]
+    await clock.advance(10_000)
+    const saved = lease.save()
+    await clock.advance(60_000)
+    lease.restore(saved)
+    const ended: string[] = []
+    for (const { name, ended: end } of both) void end.then(() => ended.push(name))
+    await clock.advance(3_000)
+    expect([ended.sort(), both.map(({ elector, state }) => [elector.mayAct(), state.leading])]).toEqual([
+      ['a', 'bb'],
+      [
+        [false, false],
+        [false, false],
+      ],
+    ])
+  })
+
+  it('is none that was deleted: one that is made anew has a later version, and the leader leads on', async () => {
+    const clock = new VirtualClock()
+    const lease = sharedLease()
+    const a = candidate('a', clock, lease)
+    await clock.advance(10_000)
+    lease.restore({ version: lease.save().version + 1, record: undefined })
+    await clock.advance(60_000)
+    expect([a.elector.mayAct(), lease.current()?.holder]).toEqual([true, 'a'])
   })
 })
 

@@ -1,3 +1,4 @@
+import { compareResourceVersions } from '../client/resource-version.ts'
 import { type Clock, elapsedMs, type Moment, momentOf, passedMs, sleep } from './clock.ts'
 import type { Random } from './random.ts'
 
@@ -42,6 +43,8 @@ export interface LeaderLeaseOptions {
   readonly timing?: LeaderTiming
   readonly timestamp: () => string
   readonly onChange?: (holder: string) => void
+  /** The lease has an older version than it had before: the store was put back to a backup. It is over then. */
+  readonly onRestored?: () => void
   readonly onError?: (error: unknown) => void
 }
 
@@ -50,7 +53,8 @@ export interface LeaderLeaseOptions {
  *
  * Guarantees: `mayAct()` turns false `renewDeadlineSeconds` after the last renewal began, even when nothing else could
  * run in between, and when the clock was turned back meanwhile. A takeover is timed by changes this process saw, in time that really
- * passed; times written by others are never compared with it, so a wrong clock, here or elsewhere, cannot cause one.
+ * passed; times written by others are never compared with it, so a wrong clock, here or elsewhere, cannot cause one. Whoever sees that the
+ * lease went back in time neither leads nor waits any more: nothing that this process knows is sure to be true.
  * Assumes: time passes on no machine much faster than on another. A lease is not a fence: whoever acts for long must
  * also carry an epoch that the receiver checks.
  */
@@ -61,6 +65,9 @@ export class LeaderLease {
   #renewed: Moment | undefined
   /** As we wrote it last: while nobody else has written it, it is renewed without being read again. */
   #kept: KeptLease | undefined
+  /** The latest version that was seen. */
+  #latest = ''
+  #isRestored = false
 
   constructor(options: LeaderLeaseOptions) {
     this.#options = options
@@ -80,13 +87,14 @@ export class LeaderLease {
   }
 
   /**
-   * Waits for the lead, runs `lead` with a signal that fires when the lead is lost, and resolves when it was lost or the
-   * outer signal fired. The lease is given up only after `lead` has ended.
+   * Waits for the lead, runs `lead` with a signal that fires when the lead is lost, and resolves when it was lost, the store was
+   * restored or the outer signal fired. The lease is given up only after `lead` has ended.
    */
   async run(lead: (signal: AbortSignal) => Promise<void>, signal: AbortSignal): Promise<void> {
     const { clock, random } = this.#options
     const retryMs = this.#timing.retrySeconds * 1_000
     while (!(await this.#tryToHold(signal))) {
+      if (this.#isRestored) return
       await sleep(clock, retryMs * (1 + random.next() * 0.2), signal)
       if (signal.aborted) return
     }
@@ -137,6 +145,11 @@ export class LeaderLease {
     const began = momentOf(this.#options.clock)
     try {
       const found = await raceAbort(find(), signal)
+      this.#follow(found?.version ?? '')
+      if (this.#isRestored) {
+        this.#renewed = undefined
+        return 'not held'
+      }
       this.#observe(found?.record)
       const held = found?.record
       const isOurs = held?.holder === identity
@@ -154,6 +167,7 @@ export class LeaderLease {
       }
       const version = await raceAbort(store.write(record, found?.version, signal), signal)
       if (version === undefined) return 'overtaken'
+      this.#follow(version)
       this.#observe(record)
       this.#kept = version === '' ? undefined : { record, version }
       // Counted from before the write: the others may have begun to wait from then on.
@@ -162,6 +176,15 @@ export class LeaderLease {
     } catch (error) {
       if (!signal.aborted) onError?.(error)
       return 'not held'
+    }
+  }
+
+  #follow(version: string): void {
+    const isBefore = (compareResourceVersions(version, this.#latest) ?? 0) < 0
+    if (!isBefore) this.#latest = version === '' ? this.#latest : version
+    else if (!this.#isRestored) {
+      this.#isRestored = true
+      this.#options.onRestored?.()
     }
   }
 

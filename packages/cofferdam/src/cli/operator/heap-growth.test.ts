@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process'
+import { VirtualClock } from '@cofferdam/simulator/harness/virtual-clock.ts'
 import { expect, it } from 'vitest'
-import { heapGrowthFlag } from './heap-growth.ts'
+import { heapGrowth, heapGrowthFlag, limitHeapGrowth } from './heap-growth.ts'
 
 /** Keeps much, then makes garbage that lives for a while; says how large the heap was at most, as a multiple of what is alive. */
 const program = `
@@ -26,5 +27,26 @@ function heapOverAlive(flag: string): number {
 }
 
 it('keeps the heap smaller in a process that runs, in this version of the engine too: its memory would pass the limit of its container', () => {
-  expect(heapOverAlive(heapGrowthFlag)).toBeLessThan(0.9 * heapOverAlive('--heap-growing-percent=0'))
+  const { reading } = heapGrowth
+  expect(heapOverAlive(heapGrowthFlag(reading))).toBeLessThan(0.9 * heapOverAlive(heapGrowthFlag(0)))
+})
+
+it('gives more room to an operator that reads than to one that has read, or its start would take twice the CPU', async () => {
+  const clock = new VirtualClock()
+  const flags: string[] = []
+  let hasRead = false
+  const end = limitHeapGrowth(
+    clock,
+    () => hasRead,
+    (flag) => void flags.push(flag),
+  )
+  await clock.advance(60_000)
+  hasRead = true
+  await clock.advance(60_000)
+  hasRead = false
+  await clock.advance(60_000)
+  end()
+  expect(clock.nextAt()).toBeUndefined()
+  const { reading, afterwards } = heapGrowth
+  expect(flags).toEqual([reading, afterwards, reading].map(heapGrowthFlag))
 })

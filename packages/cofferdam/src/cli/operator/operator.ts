@@ -93,7 +93,6 @@ export function createOperatorCommand({
     },
 
     async run({ flags, signal }) {
-      limitHeapGrowth()
       const trust = trustOf(flags)
       const page = dashboardPlace(flags)
       const log = createLog(flags.logLevel)
@@ -136,6 +135,7 @@ export function createOperatorCommand({
           ? { lease: { namespace: flags.leaseNamespace, name: operatorAccount.name, identity } }
           : {}),
       })
+      const endLimit = limitHeapGrowth(realClock, operator.hasRead)
       try {
         const { healthHost: host, healthPort: port } = flags
         const server = await startHealthServer({ host, port, checks: operator.health, registry: metrics.registry })
@@ -156,7 +156,15 @@ export function createOperatorCommand({
           const stop = () => void operator.stop()
           if (signal.aborted) stop()
           signal.addEventListener('abort', stop, { once: true })
-          if ((await operator.ended) === 'lost-lead') {
+          const how = await operator.ended
+          if (how === 'restored') {
+            throw new CofferdamError(
+              'LEAD_LOST',
+              'the API server was restored from a backup, so nothing that this process has read is sure to be true',
+              { hint: 'Start it again: it reads everything before it acts.' },
+            )
+          }
+          if (how === 'lost-lead') {
             throw new CofferdamError(
               'LEAD_LOST',
               'another operator leads now, or the lease could not be renewed in time',
@@ -170,6 +178,7 @@ export function createOperatorCommand({
           await server.close()
         }
       } finally {
+        endLimit()
         await operator.stop()
         await ceph.close()
         await api.close()
