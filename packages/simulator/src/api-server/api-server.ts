@@ -59,6 +59,11 @@ export interface ApiServerOptions {
 const firstNamespaces = ['default', 'kube-system', 'kube-public', 'kube-node-lease']
 const rbacGroup = 'rbac.authorization.k8s.io'
 
+/** What `ApiServer.backup` has saved. */
+export interface Backup {
+  readonly store: ObjectStore
+}
+
 /** A Kubernetes API server in this process: its objects, their rules, and the actors that keep house among them. */
 export class ApiServer {
   readonly #store: ObjectStore
@@ -162,6 +167,16 @@ export class ApiServer {
   /** Forgets the past: watches and lists can resume only from here on. */
   compact(): void {
     this.#store.compact()
+  }
+
+  /** All that is stored, as a backup of etcd has it. */
+  backup(): Backup {
+    return { store: this.#store.fork() }
+  }
+
+  /** Puts a backup back, as whoever restores etcd does: resource versions go back too, and every watch breaks off. */
+  restore({ store }: Backup): void {
+    this.#store.restore(store)
   }
 
   /** Adds the roles every cluster starts with, and starts garbage collection, the lifecycle of namespaces and the forgetting of events. */

@@ -64,7 +64,7 @@ export function startCeph(
         askCephStatus(commands),
         api.list(podDisruptionBudgets, { namespace }),
       ])
-      return judgeCephReadiness(ceph, { status, budgets: budgets.items })
+      return judgeCephReadiness(ceph, { status, budgets: budgets.items, nowMs: clock.now() })
     },
     async stop() {
       stopping.abort()

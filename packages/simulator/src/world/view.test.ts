@@ -35,6 +35,25 @@ describe('a view', () => {
     view.stop()
   })
 
+  it('goes back with a server that is restored from a backup, and tells what went, came back and is as before', async () => {
+    const { api, clock, server, view, log } = await openView()
+    await api.create(configMaps, configMap('a', { v: '1' }))
+    await api.create(configMaps, configMap('b', { v: '1' }))
+    const backup = server.backup()
+    await api.delete(configMaps, { namespace: 'default', name: 'b' })
+    await api.patch(configMaps, { namespace: 'default', name: 'a' }, { type: 'merge', body: { data: { v: '2' } } })
+    await api.create(configMaps, configMap('c', { v: '1' }))
+    await clock.advance(1_000)
+    log.length = 0
+    server.restore(backup)
+    await clock.advance(1_000)
+    expect(log.sort()).toEqual(['default/a changed 1', 'default/b came 1', 'default/c went'])
+    await api.patch(configMaps, { namespace: 'default', name: 'a' }, { type: 'merge', body: { data: { v: '3' } } })
+    await clock.advance(10)
+    expect(view.get('default/a')?.data?.['v']).toBe('3')
+    view.stop()
+  })
+
   it('shows a write at once when its answer was recorded, and does not tell of it again', async () => {
     const { api, clock, view, log } = await openView()
     await clock.advance(10)

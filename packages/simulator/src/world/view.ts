@@ -26,7 +26,7 @@ const longestPauseMs = 10_000
 /**
  * The objects of one kind as last seen: listed once, then watched, listed again only when the watch cannot go on.
  *
- * Guarantees: an object never goes back to an older version; what `record` got is seen at once, so whoever writes
+ * Guarantees: an object never goes back to an older version, unless a stream has ended: the server may have been restored from a backup. What `record` got is seen at once, so whoever writes
  * through the API and records the answer reads its own writes; who is told of a list that was read again finds all of it in place.
  */
 export class View<T extends KubeObject = KubeObject> {
@@ -134,10 +134,12 @@ export class View<T extends KubeObject = KubeObject> {
   async #follow(): Promise<void> {
     const { signal } = this.#abort
     let from: string | undefined
+    let isBroken = false
     let pauseMs = firstPauseMs
     while (!signal.aborted) {
       try {
-        from ??= await this.#list()
+        from ??= await this.#list({ isAnew: isBroken })
+        isBroken = false
         for await (const event of this.#api.watch(this.type, { resourceVersion: from, signal })) {
           if (signal.aborted) return
           from = event.type === 'BOOKMARK' ? event.resourceVersion : event.object.metadata.resourceVersion
@@ -145,6 +147,9 @@ export class View<T extends KubeObject = KubeObject> {
           if (event.type === 'DELETED') this.#observeDeleted(event.object)
           else if (event.type !== 'BOOKMARK') this.#observe(event.object)
         }
+        // A server that was restored gives out the same versions again: who goes on from one would miss what became of it.
+        from = undefined
+        isBroken = true
         if (!signal.aborted) await sleep(this.#clock, firstPauseMs, signal)
       } catch (error) {
         if (hasReason(error, 'Expired', 'Gone')) from = undefined
@@ -155,7 +160,7 @@ export class View<T extends KubeObject = KubeObject> {
     }
   }
 
-  async #list(): Promise<string> {
+  async #list({ isAnew }: { readonly isAnew: boolean }): Promise<string> {
     const { signal } = this.#abort
     const listed = new Map<string, T>()
     let continueToken: string | undefined
@@ -171,21 +176,26 @@ export class View<T extends KubeObject = KubeObject> {
       continueToken = page.continueToken
     } while (continueToken !== undefined && continueToken !== '')
     if (signal.aborted) return version
-    this.#replace(listed, version)
+    this.#replace(listed, { version, isAnew })
     return version
   }
 
-  #replace(listed: ReadonlyMap<string, T>, version: string): void {
+  #replace(
+    listed: ReadonlyMap<string, T>,
+    { version, isAnew }: { readonly version: string; readonly isAnew: boolean },
+  ): void {
     this.#buried.clear()
     const listVersion = Number(version)
     const changes: Change<T>[] = []
     this.#untold = changes
     for (const [key, object] of Array.from(this.#held)) {
       // Written by us after the list was taken: the watch will bring it.
-      if (!listed.has(key) && versionOf(object) <= listVersion) this.#remove(key)
+      const isGone = !listed.has(key) && (isAnew || versionOf(object) <= listVersion)
+      // Of two objects of one name the first has to go before the second comes.
+      if (isGone || (isAnew && listed.get(key)?.metadata.uid !== object.metadata.uid)) this.#remove(key)
     }
-    for (const object of listed.values()) this.#put(object)
-    this.#seenVersion = Math.max(this.#seenVersion, listVersion)
+    for (const object of listed.values()) this.#put(object, isAnew)
+    this.#seenVersion = isAnew ? listVersion : Math.max(this.#seenVersion, listVersion)
     this.#untold = undefined
     for (const change of changes) this.#notify(change)
     if (this.#ready) return
@@ -208,10 +218,11 @@ export class View<T extends KubeObject = KubeObject> {
     if (held !== undefined && held.metadata.uid === object.metadata.uid) this.#remove(key)
   }
 
-  #put(object: T): void {
+  #put(object: T, isAnew = false): void {
     const key = keyText(keyOf(object))
     const before = this.#held.get(key)
-    if (before !== undefined && versionOf(before) >= versionOf(object)) return
+    const isOld = before !== undefined && versionOf(before) >= versionOf(object)
+    if (isOld && (!isAnew || versionOf(before) === versionOf(object))) return
     this.#held.set(key, object)
     for (const index of this.#indexes.values()) enter(index, key, before, object)
     this.#notify({ key, before, after: object })

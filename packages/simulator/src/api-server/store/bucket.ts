@@ -33,7 +33,7 @@ export class Bucket {
   readonly #observers: ReadonlySet<StoreObserver>
   readonly #objects: Map<string, KubeObject>
   /** The same objects in key order, save those whose keys are in `#unsorted`: writes are put in order when order is asked for. */
-  readonly #sorted: SortedTree<KubeObject>
+  #sorted: SortedTree<KubeObject>
   readonly #unsorted = new Set<string>()
   readonly #cursors = new Set<ChangeCursor>()
   readonly #indexes = new Map<string, Map<string, Set<string>>>()
@@ -167,6 +167,35 @@ export class Bucket {
   /** Ends every reader, as when the resource is no longer served. */
   close(): void {
     for (const cursor of this.#cursors) cursor.end()
+  }
+
+  /**
+   * Puts back what was, with the versions that it had, and ends every reader. Observers are told what differs, as if it were written.
+   *
+   * Assumes: the counter of versions was put back.
+   */
+  restore(objects: SortedTree<KubeObject>): void {
+    const before = new Map(this.#objects)
+    this.#sorted = objects.clone()
+    this.#unsorted.clear()
+    this.#objects.clear()
+    for (const [key, object] of this.#sorted.entries()) this.#objects.set(key, object)
+    this.#indexes.clear()
+    this.#snapshots.length = 0
+    this.#log.beginAnew(this.#versions.last)
+    this.close()
+    for (const [key, object] of before)
+      if (!this.#objects.has(key)) for (const observe of this.#observers) observe({ type: 'DELETED', object })
+    for (const [key, object] of this.#objects) {
+      const former = before.get(key)
+      if (former === object) continue
+      // Of two objects of one name the first is gone.
+      const isAnother = former !== undefined && former.metadata.uid !== object.metadata.uid
+      for (const observe of this.#observers) {
+        if (isAnother) observe({ type: 'DELETED', object: former })
+        observe({ type: former === undefined || isAnother ? 'ADDED' : 'MODIFIED', object })
+      }
+    }
   }
 
   fork(versions: VersionCounter, observers: ReadonlySet<StoreObserver>): Bucket {

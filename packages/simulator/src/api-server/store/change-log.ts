@@ -16,6 +16,7 @@ export class ChangeLog {
   readonly #length: number
   /** Positions count every change ever appended, so that a cursor knows what it has missed. */
   #next = 0
+  #start = 0
   #forgottenVersion: number
 
   constructor(length: number, startVersion: number) {
@@ -29,7 +30,7 @@ export class ChangeLog {
   }
 
   get first(): number {
-    return Math.max(0, this.#next - this.#length)
+    return Math.max(this.#start, this.#next - this.#length)
   }
 
   /** Changes up to this version may be missing here. */
@@ -60,6 +61,14 @@ export class ChangeLog {
       else high = middle
     }
     return low
+  }
+
+  /** Nothing that happened counts any more; the next change comes after `version`, whatever versions there have been. */
+  beginAnew(version: number): void {
+    this.#ring.length = 0
+    this.#next += 1
+    this.#start = this.#next
+    this.#forgottenVersion = version
   }
 
   /** From now on nobody can resume from before `version`; those who read already go on. */

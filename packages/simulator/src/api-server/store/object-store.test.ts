@@ -270,3 +270,33 @@ describe('a fork', () => {
     expect(fork.bucket('a').oldestVersion).toBe(1001)
   })
 })
+
+describe('a store that is put back to a backup', () => {
+  it('has the objects and versions of then, gives out versions again, ends its readers, and tells observers what differs', () => {
+    const store = new ObjectStore()
+    const bucket = store.bucket('a')
+    for (const name of ['same', 'changed', 'gone']) put(bucket, thing(name))
+    const backup = store.fork()
+    remove(bucket, 'gone')
+    put(bucket, thing('changed', { node: 'n1' }))
+    put(bucket, thing('new'))
+    const told: string[] = []
+    store.observe('a', ({ type, object }) => told.push(`${type} ${object.metadata.name}`))
+    told.length = 0
+    const reader = bucket.follow(store.version, () => true)
+    store.restore(backup)
+    expect([keysOf(bucket), store.version, reader.hasEnded]).toEqual([
+      ['shop/changed', 'shop/gone', 'shop/same'],
+      backup.version,
+      true,
+    ])
+    expect(told.sort()).toEqual(['ADDED gone', 'DELETED new', 'MODIFIED changed'])
+    put(bucket, thing('later'))
+    expect([bucket.get('shop/later')?.metadata.resourceVersion, bucket.oldestVersion]).toEqual([
+      String(backup.version + 1),
+      backup.version,
+    ])
+    const next = bucket.follow(backup.version, () => true)
+    expect(next.take()?.key).toBe('shop/later')
+  })
+})

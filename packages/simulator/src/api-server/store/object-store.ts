@@ -61,6 +61,13 @@ export class ObjectStore {
     return copy
   }
 
+  /** Puts back all that was there when the other was forked of this one, past all rules. Versions are given out again. */
+  restore(backup: ObjectStore): void {
+    this.#versions.last = backup.version
+    for (const storageKey of new Set([...this.#buckets.keys(), ...backup.#buckets.keys()]))
+      this.bucket(storageKey).restore(backup.bucket(storageKey).present())
+  }
+
   #bucketOptions(storageKey: string) {
     const observers = this.#observersOf(storageKey)
     return { versions: this.#versions, logLength: this.#eventLogLength, observers }

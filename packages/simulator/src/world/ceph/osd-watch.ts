@@ -27,6 +27,8 @@ export class OsdWatch {
   readonly #ports: OsdWatchPorts
   readonly #pending = new Map<number, { readonly toUp: boolean; readonly cancel: () => void }>()
   readonly #failedDisks = new Set<number>()
+  /** Where disks are that were put into another host. */
+  readonly #hosts = new Map<number, string>()
   #cancelOutCheck: (() => void) | undefined
 
   constructor(ports: OsdWatchPorts) {
@@ -42,6 +44,16 @@ export class OsdWatch {
     if (isFailed) this.#failedDisks.add(osd)
     else this.#failedDisks.delete(osd)
     this.check(osd)
+  }
+
+  /** A process that is up goes on; whoever boots next finds the disk only where it is. */
+  setDiskHost(osd: number, host: string): void {
+    this.#hosts.set(osd, host)
+    this.check(osd)
+  }
+
+  hostOfDisk(osd: number): string | undefined {
+    return this.#hosts.get(osd)
   }
 
   /** Something about one OSD may have changed. */
@@ -84,7 +96,14 @@ export class OsdWatch {
   }
 
   #shouldRun(osd: number): boolean {
-    return this.#ports.sightOf(osd).isAlive && !this.#failedDisks.has(osd)
+    return this.#ports.sightOf(osd).isAlive && !this.#failedDisks.has(osd) && this.#hasDisk(osd)
+  }
+
+  #hasDisk(osd: number): boolean {
+    const host = this.#hosts.get(osd)
+    const { node, process } = this.#ports.sightOf(osd)
+    const entry = this.#ports.map.osds.get(osd)
+    return host === undefined || host === node || (entry?.isUp === true && process === entry.process)
   }
 
   #mark(entry: OsdEntry, toUp: boolean): void {

@@ -47,8 +47,10 @@ export interface CephControls {
    * in and is filled. Returns its id, the lowest free one where none is given.
    */
   addOsd(osd: NewCephOsd): number
-  /** Puts the disk of an OSD into another host, where the OSD says it is when it boots next. */
+  /** Puts the disk of an OSD into another host, where the OSD says it is when it boots next. It boots nowhere else. */
   moveDisk(osd: number, host: string): void
+  /** Where a disk is that was moved. */
+  hostOfDisk(osd: number): string | undefined
   failDisk(osd: number): void
   mendDisk(osd: number): void
   /** Whole placement groups per second; 0 stops it. */
@@ -67,6 +69,8 @@ export interface CephTruth {
   readonly groups: readonly GroupTruth[]
   /** OSDs that are up and whose processes run. */
   readonly serving: ReadonlySet<number>
+  /** The buckets and OSDs on which it is set, as `osd set-group` names them. */
+  readonly noout: readonly string[]
 }
 
 export interface GroupTruth {
@@ -252,7 +256,11 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
         changed()
         return id
       },
-      moveDisk: (osd, host) => growth.rehome(osd, { host }),
+      moveDisk(osd, host) {
+        growth.rehome(osd, { host })
+        osdWatch.setDiskHost(osd, host)
+      },
+      hostOfDisk: (osd) => osdWatch.hostOfDisk(osd),
       failDisk: (osd) => osdWatch.setDiskFailed(osd, true),
       mendDisk: (osd) => osdWatch.setDiskFailed(osd, false),
       setRecoveryRate(rate) {
@@ -269,7 +277,7 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
       log,
       truth() {
         const serving = new Set([...map.osds.keys()].filter(isServing))
-        return { serving, groups: groups.list.map((group) => truthOf(group, serving)) }
+        return { serving, groups: groups.list.map((group) => truthOf(group, serving)), noout: nooutOf(map) }
       },
     },
     stop() {
@@ -279,6 +287,12 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
       log.forget()
     },
   }
+}
+
+function nooutOf({ bucketFlags, osds }: OsdMap): string[] {
+  const buckets = [...bucketFlags].filter(([, flags]) => flags.has('noout')).map(([bucket]) => bucket)
+  const marked = [...osds].filter(([, { flags }]) => flags.has('noout')).map(([id]) => `osd.${id}`)
+  return [...buckets, ...marked]
 }
 
 function truthOf(group: PlacementGroup, serving: ReadonlySet<number>): GroupTruth {

@@ -111,6 +111,20 @@ it('a disk in another host says where it is when its OSD boots there', async () 
   expect(await fixture.states()).toEqual({ 'active+clean': 64 })
 })
 
+it('an OSD boots nowhere but where its disk is, and there as soon as that is back', async () => {
+  fixture = await openCeph()
+  fixture.ceph.controls.moveDisk(0, 'node-2')
+  const isServing = () => fixture.ceph.controls.truth().serving.has(0)
+  await fixture.seconds(10)
+  const runsOn = isServing()
+  await fixture.evictOsd(0)
+  await fixture.seconds(60)
+  const bootedWithout = isServing()
+  fixture.ceph.controls.moveDisk(0, 'node-1')
+  await fixture.seconds(60)
+  expect([runsOn, bootedWithout, isServing(), await hostOf(0)]).toEqual([true, false, true, 'node-1'])
+})
+
 it('an OSD that has another chunk of a group now has lost the one before: a group that trusts it would be down for ever', async () => {
   fixture = await openCeph()
   const move = (host: string) => fixture.run('osd crush move', { name: 'osd.0', args: [`host=${host}`] })

@@ -106,6 +106,24 @@ describe('the scheduler', () => {
     scenario.actor.stop()
   })
 
+  it('places a pod again that a restored backup has without a place, and not beside itself', async () => {
+    const scenario = await openScheduler(1)
+    await scenario.api.create(pods, barePod('big', { ...asking('3'), schedulingGates: [{ name: 'later' }] } as PodSpec))
+    await scenario.seconds(1)
+    const backup = scenario.server.backup()
+    const open = { type: 'merge', body: { spec: { schedulingGates: null } } } as const
+    await scenario.api.patch(pods, inDefault('big'), open)
+    await scenario.seconds(5)
+    expect(await scenario.nodeOf('big')).toBe('node-1')
+    scenario.server.restore(backup)
+    await scenario.seconds(5)
+    expect(await scenario.nodeOf('big')).toBeUndefined()
+    await scenario.api.patch(pods, inDefault('big'), open)
+    await scenario.seconds(5)
+    expect(await scenario.nodeOf('big')).toBe('node-1')
+    scenario.actor.stop()
+  })
+
   it('leaves pods alone that belong to another scheduler or wait at a gate', async () => {
     const scenario = await openScheduler(1)
     const spec = { schedulerName: 'other' } as Partial<PodSpec>

@@ -125,7 +125,11 @@ export function startScheduler(ports: ActorPorts & SchedulerOptions): Actor {
         unplaced.delete(key)
         // A pod that waits to be near another one may have got its neighbour.
         if (isBound && before !== undefined && before.spec.nodeName === undefined) wakeSociable()
-      } else if (isWaiting(after) && !(unplaced.has(key) && isSameJson(before?.spec, after.spec))) queue.add(key)
+      } else {
+        // A restored backup has it without a place again.
+        if ((before?.spec.nodeName ?? '') !== '') cluster.setPod(key, undefined)
+        if (isWaiting(after) && !(unplaced.has(key) && isSameJson(before?.spec, after.spec))) queue.add(key)
+      }
       retrySoon()
     }),
   )
