@@ -12,6 +12,7 @@ import { observeLeftovers } from './leftovers.ts'
 import { openBlame, type Violation } from './oracle/blame.ts'
 import { openExcuses } from './oracle/excuses.ts'
 import { openOracle } from './oracle/open-oracle.ts'
+import { endMsOf } from './stage/hazards.ts'
 import { openStage, type Stage } from './stage/open-stage.ts'
 import { type Write, writeText } from './stage/witness.ts'
 import type { Deed, Story } from './story.ts'
@@ -143,7 +144,9 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
   tell('everything is calm')
 
   if (wrong.length === 0) {
-    await step(60_000)
+    // With the slow lease a process whose first try meets a storm tries again a day later.
+    const stormEndsMs = Math.max(endMsOf(stage.hazards), ...processes.running.map(({ hazards }) => endMsOf(hazards)))
+    await step(Math.max(0, stormEndsMs - clock.now()) + 60_000)
     await processes.restart(slowLease)
     await step(60_000)
     quiet = (write) => {

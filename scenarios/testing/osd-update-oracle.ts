@@ -24,6 +24,8 @@ export interface UpdateOraclePorts {
   readonly patienceMs: number
   /** Rook writes the Deployments, and we choose when. */
   readonly rookUpdates?: boolean
+  /** Somebody else judges what becomes of placement groups. */
+  readonly isDataJudged?: boolean
 }
 
 export interface UpdateOracle {
@@ -119,7 +121,7 @@ export function watchOsdUpdates(ports: UpdateOraclePorts): UpdateOracle {
   }
 
   function judgeGroups(osd: number, { groups }: CephTruth): void {
-    if (clock.now() - poolsChangedMs <= patienceMs) return
+    if (ports.isDataJudged === true || clock.now() - poolsChangedMs <= patienceMs) return
     const isAlone = [...onTheWay.keys()].every((member) => member === osd)
     const mayOverride = isAlone && clustersOfLate().some((one) => overrideInForce(parseUpdateSettings(one).settings))
     const harmed: string[] = []

@@ -24,6 +24,8 @@ export function startRebooter(
     clock.after(1_000, () => {
       if (requests.get(key)?.status?.phase !== 'Drained') return void begun.delete(uid)
       const { nodeName } = after.spec
+      // It runs on that node: a machine that is down goes down once.
+      if (!world.kubelet.isOn(nodeName)) return
       tell(`the machine of ${nodeName} goes down for ${downSeconds} s`)
       world.kubelet.reboot(nodeName, downSeconds)
     })

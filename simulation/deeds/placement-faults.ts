@@ -61,10 +61,25 @@ export const placementFaults: Readonly<Record<string, FaultKind>> = {
   },
 }
 
-/** As Rook deploys it after that: on the other node, with the labels of its place. */
 async function moveDisk(ports: DeedPorts, osd: number, node: string): Promise<void> {
-  const { stage } = ports
-  const { api, description, views } = stage
+  ports.stage.ceph?.controls.moveDisk(osd, node)
+  await deployAt(ports, osd, node)
+}
+
+/** Rook prepares each node anew, and finds disks where they are, whatever Deployments say that came out of a backup. */
+export async function redeployMoved(ports: DeedPorts): Promise<void> {
+  const { description, ceph, views } = ports.stage
+  for (const { id } of description.ceph?.osds ?? []) {
+    const node = ceph?.controls.hostOfDisk(id)
+    const { spec } = views.of(deployments).get(`${description.ceph?.namespace}/rook-ceph-osd-${id}`) ?? {}
+    const deployed = spec?.template.spec?.nodeSelector?.['kubernetes.io/hostname']
+    if (node !== undefined && deployed !== undefined && deployed !== node) await deployAt(ports, id, node)
+  }
+}
+
+/** As Rook deploys it where its disk is: on that node, with the labels of its place. */
+async function deployAt(ports: DeedPorts, osd: number, node: string): Promise<void> {
+  const { api, description, views } = ports.stage
   meddle(ports)
   const given = views.of(nodes).get(node)?.metadata.labels ?? {}
   const labels: Record<string, string> = { 'failure-domain': node, 'topology-location-host': node }
@@ -72,7 +87,6 @@ async function moveDisk(ports: DeedPorts, osd: number, node: string): Promise<vo
     const name = given[label]
     if (name !== undefined) labels[`topology-location-${type}`] = name
   }
-  stage.ceph?.controls.moveDisk(osd, node)
   const template = { metadata: { labels }, spec: { nodeSelector: { 'kubernetes.io/hostname': node } } }
   const key = { namespace: description.ceph?.namespace ?? '', name: `rook-ceph-osd-${osd}` }
   await api.patch(deployments, key, { type: 'merge', body: { metadata: { labels }, spec: { template } } })

@@ -1,13 +1,5 @@
 import { type Random, seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
-import {
-  firstFaultKinds,
-  laterFaultKinds,
-  laterFaultsFrom,
-  latestFaultKinds,
-  latestFaultsFrom,
-  newestFaultKinds,
-  newestFaultsFrom,
-} from '../deeds/fault-kinds.ts'
+import { addedFaults, firstFaultKinds } from '../deeds/fault-kinds.ts'
 import { workKinds } from '../deeds/work-kinds.ts'
 import { between, type ClusterShape, type Deed, oneOf, type Story, type StoryEnding } from '../story.ts'
 import { type ClusterMeasure, drawCluster } from './draw-cluster.ts'
@@ -19,8 +11,6 @@ interface Measure {
   readonly busyMs: number
   readonly work: readonly [number, number]
   readonly faults: readonly [number, number]
-  /** Of those that only later seeds have. */
-  readonly laterFaults: readonly [number, number]
   readonly ending: StoryEnding
 }
 
@@ -29,7 +19,6 @@ const whole: Measure = {
   busyMs: 6 * 60_000,
   work: [1, 5],
   faults: [0, 7],
-  laterFaults: [1, 4],
   ending: { calmMs: 90_000, leaps: 12 },
 }
 
@@ -39,14 +28,13 @@ const short: Measure = {
   busyMs: 75_000,
   work: [1, 3],
   faults: [0, 3],
-  laterFaults: [1, 3],
   ending: { calmMs: 30_000, leaps: 2 },
 }
 
 /** One seed decides everything: the cluster, what people do with it, and what breaks. */
 export function drawStory(seed: number, { isShort = false } = {}): Story {
   const random = seededRandom(seed).stream('story')
-  const { cluster, busyMs, work, faults, laterFaults, ending } = isShort ? short : whole
+  const { cluster, busyMs, work, faults, ending } = isShort ? short : whole
   const shape = drawCluster(random.stream('cluster'), cluster)
   const drawSome = (name: string, kinds: Kinds, first: number, [least, most]: readonly [number, number]) =>
     drawDeeds(random.stream(name), shape, kinds, { first, count: between(random, least, most), busyMs })
@@ -56,9 +44,11 @@ export function drawStory(seed: number, { isShort = false } = {}): Story {
     work: drawSome('work', workKinds, 0, work),
     faults: [
       ...drawSome('faults', firstFaultKinds, 100, faults),
-      ...(seed < laterFaultsFrom ? [] : drawSome('later faults', laterFaultKinds, 200, laterFaults)),
-      ...(seed < latestFaultsFrom ? [] : drawSome('latest faults', latestFaultKinds, 300, [1, 2])),
-      ...(seed < newestFaultsFrom ? [] : drawSome('newest faults', newestFaultKinds, 400, [1, 3])),
+      ...addedFaults
+        .filter(({ fromSeed }) => seed >= fromSeed)
+        .flatMap(({ name, kinds, number, count }) =>
+          drawSome(name, kinds, number, isShort ? count.short : count.whole),
+        ),
     ],
     ending,
   }

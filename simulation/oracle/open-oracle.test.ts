@@ -3,6 +3,7 @@ import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { configMaps, deployments, nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { evictPod, type KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
+import { updateStartedAnnotation } from '@cofferdam/product/capabilities/osd-update/domain/update-mark.ts'
 import { appLockAnnotation } from '@cofferdam/product/shared/app-lock-annotation.ts'
 import { disruptionLedgers, ledgerName } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
@@ -180,6 +181,24 @@ it('an operator that restarts OSDs of two hosts together is blamed, and one that
   expect(rules()).toEqual([])
   for (const osd of [0, 1]) await writeOsd(osd, restarted)
   expect(rules()).toEqual(['S1'])
+})
+
+it('an operator that restarts an OSD which needs no update, and does not hold the storage, is blamed', async () => {
+  // Both replicas are there for so long that they have no excuse.
+  await seconds(60)
+  await writeOsd(0, (osd) => ({
+    ...osd,
+    metadata: {
+      ...osd.metadata,
+      annotations: { ...osd.metadata.annotations, [updateStartedAnnotation]: rfc3339(stage.clock.now()) },
+    },
+  }))
+  await seconds(3)
+  const found = blame.violations.filter(({ rule }) => rule === 'S14').map(({ sentence }) => sentence)
+  expect(found).toEqual([
+    expect.stringContaining('osd.0 was started, and needed no update'),
+    expect.stringContaining('osd.0 was started without holding the storage'),
+  ])
 })
 
 it('evictions that leave one monitor of three are blamed for the quorum', async () => {

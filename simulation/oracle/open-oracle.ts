@@ -5,10 +5,12 @@ import type { Excuses } from './excuses.ts'
 import { watchApps } from './watch-apps.ts'
 import { watchData } from './watch-data.ts'
 import { watchFences } from './watch-fences.ts'
+import { watchLabels } from './watch-labels.ts'
 import { watchLedger } from './watch-ledger.ts'
 import { watchNotes } from './watch-notes.ts'
 import { watchQuorum } from './watch-quorum.ts'
 import { watchStorageBudgets } from './watch-storage-budgets.ts'
+import { watchUpdates } from './watch-updates.ts'
 import { type WriteOracle, watchWrites } from './watch-writes.ts'
 
 /** Everything that sees the truth and says where a promise was broken. */
@@ -30,9 +32,11 @@ export function openOracle(stage: Stage, { blame, excuses, writer }: WholeOracle
   const data = watchData(stage, blame, excuses)
   const apps = watchApps(stage, blame, excuses)
   const ledger = watchLedger(stage, blame, excuses)
-  const notes = watchNotes(stage, blame)
+  const notes = watchNotes(stage, blame, excuses)
   const budgets = watchStorageBudgets(stage, blame, excuses)
   const fences = watchFences(stage, blame, excuses)
+  const labels = watchLabels(stage, blame, excuses)
+  const updates = watchUpdates(stage, blame, excuses)
   const quorum = watchQuorum(stage, blame, excuses)
   const writes = watchWrites({ stage: () => stage, data: () => data, fences, quorum, writer, excuses }, blame)
   return {
@@ -43,11 +47,14 @@ export function openOracle(stage: Stage, { blame, excuses, writer }: WholeOracle
       apps.look()
       ledger.look()
       budgets.look()
+      labels?.look()
+      updates?.look()
     },
     stop() {
       ledger.stop()
       notes.stop()
       budgets.stop()
+      updates?.stop()
     },
   }
 }

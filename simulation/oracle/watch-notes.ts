@@ -3,14 +3,21 @@ import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption
 import type { Stage } from '../stage/open-stage.ts'
 import { noteOfNext } from '../stage/other-version.ts'
 import type { Blame } from './blame.ts'
+import type { Excuses } from './excuses.ts'
 
 /** S21: what another version noted on a request, a hold or a ticket is there for as long as that is. */
-export function watchNotes({ views }: Pick<Stage, 'views'>, { blame }: Blame): { stop(): void } {
+export function watchNotes(
+  { views }: Pick<Stage, 'views'>,
+  { blame }: Blame,
+  excuses: Pick<Excuses, 'wasMeddledWith'>,
+): { stop(): void } {
   const noted = new Set<string>()
 
   function see(name: string, record: object): void {
     if (Object.hasOwn(record, noteOfNext)) noted.add(name)
-    else if (noted.delete(name)) blame('S21', `${name} lost what another version had noted there`)
+    // A backup may be older than the note.
+    else if (noted.delete(name) && !excuses.wasMeddledWith('etcd'))
+      blame('S21', `${name} lost what another version had noted there`)
   }
 
   const stops = [

@@ -30,7 +30,7 @@ export interface WriteOraclePorts {
   readonly quorum: ReturnType<typeof watchQuorum>
   /** Who writes at this moment. */
   readonly writer: () => string
-  readonly excuses: Pick<Excuses, 'isAttendedFor'>
+  readonly excuses: Pick<Excuses, 'isAttendedFor' | 'wasMeddledWith'>
 }
 
 const neverDeleted = [
@@ -66,7 +66,9 @@ export function watchWrites(ports: WriteOraclePorts, { blame }: Blame): WriteOra
     if (isClosed && closer === undefined) closedBy.set(name, writer())
     if (isClosed || closer === undefined) return
     closedBy.delete(name)
-    if (!isGone && writer() === 'operator' && closer !== 'operator')
+    // A cordon that was put back with a backup is whoever's it was then.
+    const isRestored = closer === 'the cluster' && excuses.wasMeddledWith('etcd')
+    if (!isGone && writer() === 'operator' && closer !== 'operator' && !isRestored)
       blame('S16', `the operator opened ${name}, which ${closer} had closed`)
   }
 

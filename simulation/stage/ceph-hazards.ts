@@ -29,7 +29,7 @@ export function hazardCommands(
   { clock, random, hazards, isCut }: { clock: Clock; random: Random; hazards: CephHazards; isCut: () => boolean },
 ): CephCommands {
   const { followLog } = commands
-  const cut = () => new CofferdamError('CEPH_UNREACHABLE', 'the process is dead')
+  const cut = () => new CofferdamError('CEPH_UNREACHABLE', 'the process is dead, or can start no other')
   return {
     async run(command, options) {
       if (isCut()) throw cut()

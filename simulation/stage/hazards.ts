@@ -18,6 +18,8 @@ export interface Hazards {
   crash: { writesLeft: number; readonly position: CrashPosition } | undefined
   /** Nothing is reached. */
   outageUntilMs: number
+  /** No connection can be opened, to nobody and by nobody; watches that are open go on. */
+  filesGoneUntilMs: number
   /** Of all calls so many are refused with one of these. */
   refusals: (Storm & { readonly reasons: readonly StatusReason[] }) | undefined
   /** Of all writes that are carried out so many get no answer. */
@@ -43,6 +45,7 @@ export function noHazards(): Hazards {
     isDead: false,
     crash: undefined,
     outageUntilMs: 0,
+    filesGoneUntilMs: 0,
     refusals: undefined,
     lostReplies: undefined,
     conflicts: undefined,
@@ -66,6 +69,10 @@ export function unreachable(): CofferdamError {
   return new CofferdamError('API_UNREACHABLE', 'dial tcp: connect: connection refused')
 }
 
+function noFiles(): CofferdamError {
+  return new CofferdamError('API_UNREACHABLE', 'dial tcp: socket: too many open files')
+}
+
 export function isHit(storm: Storm | undefined, { clock, random }: HazardPorts): storm is Storm {
   return storm !== undefined && clock.now() < storm.untilMs && random.next() < storm.rate
 }
@@ -75,6 +82,7 @@ export function refusalOf(ports: HazardPorts): Error | undefined {
   const { clock, hazards, random } = ports
   for (const hazard of hazards) {
     if (hazard.isDead || clock.now() < hazard.outageUntilMs) return unreachable()
+    if (clock.now() < hazard.filesGoneUntilMs) return noFiles()
     const { refusals } = hazard
     if (isHit(refusals, ports)) {
       const at = Math.floor(random.next() * refusals.reasons.length)
@@ -82,6 +90,21 @@ export function refusalOf(ports: HazardPorts): Error | undefined {
     }
   }
   return undefined
+}
+
+/** When the last of them is over. */
+export function endMsOf({
+  outageUntilMs,
+  filesGoneUntilMs,
+  doublesUntilMs,
+  refusals,
+  lostReplies,
+  conflicts,
+  lag,
+  elder,
+}: Hazards): number {
+  const ends = [refusals, lostReplies, conflicts, lag, elder].map((storm) => storm?.untilMs ?? 0)
+  return Math.max(outageUntilMs, filesGoneUntilMs, doublesUntilMs, ...ends)
 }
 
 /** As a server does that has forgotten how far its watchers were, or that is gone. */

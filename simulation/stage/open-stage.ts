@@ -50,6 +50,8 @@ export interface Stage {
   /** What befalls all processes alike. */
   readonly hazards: Hazards
   readonly cephHazards: CephHazards
+  /** Those who reboot nodes forget what they had begun, as their pods do when they are started again. */
+  restartTools(): void
   close(): Promise<void>
 }
 
@@ -102,11 +104,9 @@ export async function openStage({ seed, shape, tell, spoil = (api) => api, ...wi
   // Views are opened before anybody asks what they hold.
   for (const type of [nodeDisruptions, disruptionLedgers, podDisruptionBudgets, cephClusters, deployments])
     views.of(type as typeof nodeDisruptions)
-  const stopRebooter = startRebooter(
-    { world, clock, tell },
-    downSeconds,
-    ({ metadata }) => metadata.labels === undefined,
-  )
+  const startAgent = () =>
+    startRebooter({ world, clock, tell }, downSeconds, ({ metadata }) => metadata.labels === undefined)
+  let stopAgent = startAgent()
   await clock.advance(45_000)
 
   const hazards = noHazards()
@@ -143,9 +143,14 @@ export async function openStage({ seed, shape, tell, spoil = (api) => api, ...wi
     processes,
     hazards,
     cephHazards,
+    restartTools() {
+      stopAgent()
+      stopAgent = startAgent()
+      for (const node of shape.nodes) kured?.restartPod(node)
+    },
     async close() {
       await processes.stop()
-      stopRebooter()
+      stopAgent()
       kured?.stop()
       machines?.stop()
       longhorn?.stop()

@@ -122,7 +122,8 @@ function startProcess(ports: ProcessPorts, name: string, timing: LeaderTiming | 
   const random = ports.random.stream(name)
   const hazards = noHazards()
   const freezable = createFreezable(clock)
-  const isCut = () => hazards.isDead || freezable.isFrozen
+  const hasNoFiles = () => clock.now() < hazards.filesGoneUntilMs
+  const isCut = () => hazards.isDead || freezable.isFrozen || hasNoFiles()
   const skew = { ms: 0 }
   const own: Clock = { now: () => clock.now() + skew.ms, elapsed: () => clock.now(), after: freezable.clock.after }
   let known: { readonly commands: CephCommands } | undefined
@@ -139,7 +140,7 @@ function startProcess(ports: ProcessPorts, name: string, timing: LeaderTiming | 
     ...(trust && { trust }),
     ...(ceph && {
       ceph(cluster) {
-        const commands = known?.commands ?? ceph(cluster, () => hazards.isDead)
+        const commands = known?.commands ?? ceph(cluster, () => hazards.isDead || hasNoFiles())
         known = commands && { commands }
         return commands
       },
