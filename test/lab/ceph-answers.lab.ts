@@ -257,7 +257,7 @@ describe('the simulated Ceph answers in the shape of the real one', () => {
   }
 })
 
-/** Waits until every placement group that had this OSD has reported without it. */
+/** Waits until every placement group that had this OSD has reported without it, and serves: one that peers says less. */
 async function untilReported(osd: number): Promise<void> {
   for (;;) {
     const { epoch: _, osds } = await askJson<{ epoch: number; osds: { osd: number; up: number }[] }>(
@@ -267,7 +267,8 @@ async function untilReported(osd: number): Promise<void> {
       },
     )
     const { pgs } = sure(await observeCeph(lab.ceph.commands))
-    if (osds.find((one) => one.osd === osd)?.up === 0 && !pgs.acting.includes(osd)) return
+    const isServed = pgs.stateNames.every((state) => state.startsWith('active'))
+    if (osds.find((one) => one.osd === osd)?.up === 0 && !pgs.acting.includes(osd) && isServed) return
     await pause(100)
   }
 }
