@@ -5,7 +5,7 @@ import { createExplainCommand } from '@cofferdam/product/cli/explain/explain.ts'
 import { createStatusCommand } from '@cofferdam/product/cli/status/status.ts'
 import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
 import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type CephFixture, openCephFixture } from './testing/ceph-fixture.ts'
 import { type DamagedGroup, damageGroup } from './testing/damaged-group.ts'
 
@@ -25,8 +25,6 @@ let fixture: CephFixture
 let damaged: DamagedGroup
 let touched: string[]
 let free: string[]
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 beforeEach(async () => {
   fixture = await openCephFixture(sixZones)

@@ -5,7 +5,7 @@ import { observeStatus } from '@cofferdam/product/ceph/observe-status.ts'
 import { createExplainCommand } from '@cofferdam/product/cli/explain/explain.ts'
 import { createStatusCommand } from '@cofferdam/product/cli/status/status.ts'
 import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
-import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { type CephFixture, openCephFixture } from './testing/ceph-fixture.ts'
 import { evictableOsds } from './testing/evictable-osds.ts'
 
@@ -18,8 +18,6 @@ ceph:
   osds: { perNode: 2 }
   pools: [{ name: data, failureDomain: zone, pgs: 16 }]
 `
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 let fixture: CephFixture
 beforeEach(async () => {

@@ -3,7 +3,7 @@ import { deployments, events } from '@cofferdam/kubernetes/api/resources.ts'
 import { createExplainCommand } from '@cofferdam/product/cli/explain/explain.ts'
 import { createStatusCommand } from '@cofferdam/product/cli/status/status.ts'
 import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import { type CephFixture, openCephFixture } from './testing/ceph-fixture.ts'
 
 /** The scratch pool has one copy of everything, on every OSD something. */
@@ -22,8 +22,6 @@ const namespace = 'rook-ceph'
 const reason = 'build cache of CI'
 
 let fixture: CephFixture
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 beforeEach(async () => {
   fixture = await openCephFixture(withScratch, { ignoredPools: ['scratch'] })

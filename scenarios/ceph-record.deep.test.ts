@@ -5,15 +5,13 @@ import { evictPod } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { createExplainCommand } from '@cofferdam/product/cli/explain/explain.ts'
 import { createStatusCommand } from '@cofferdam/product/cli/status/status.ts'
 import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
-import { afterEach, describe, expect, it, vi } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { type CephFixture, openCephFixture } from './testing/ceph-fixture.ts'
 import { type ConfigMapIntruder, openIntruder } from './testing/config-map-intruder.ts'
 
 const threeZones = readFileSync(new URL('../examples/clusters/ceph-zones.yaml', import.meta.url), 'utf8')
 const namespace = 'rook-ceph'
 const xIsOpen = ['rook-ceph-osd-zone-zone-y', 'rook-ceph-osd-zone-zone-z']
-
-vi.setConfig({ testTimeout: 120_000 })
 
 let fixture: CephFixture
 let intruder: ConfigMapIntruder

@@ -2,7 +2,7 @@ import { deployments, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/a
 import { createExplainCommand } from '@cofferdam/product/cli/explain/explain.ts'
 import { inProcess, runCommand } from '@cofferdam/product/cli/testing/run-command.ts'
 import type { EvictionPace } from '@cofferdam/simulator/world/tools/kubectl-drain.ts'
-import { afterEach, beforeEach, expect, it, vi } from 'vitest'
+import { afterEach, beforeEach, expect, it } from 'vitest'
 import type { CephFixture } from './testing/ceph-fixture.ts'
 import { daemonName } from './testing/drainer.ts'
 import { openThreeRacks, type RunningDrains, type ThreeRacks } from './testing/three-racks.ts'
@@ -12,8 +12,6 @@ const nodeNames = ['node-left', 'node-middle', 'node-right']
 const services = '  nfs: [{ name: files, active: 3 }]\n  filesystems: [{ name: home, active: 1, standby: true }]\n'
 
 let racks: ThreeRacks
-
-vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 })
 
 /** Each NFS server on a node of its own, as where clients mount by the address of a host. The MDS can go where they like. */
 async function pinServers(fixture: CephFixture): Promise<void> {

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { beginHold } from '../../../ledger/rules/hold-rules.ts'
 import { arbiterOf, conflictingHolder, storageKey } from '../../../ledger/rules/storage-arbiter.ts'
 import { known, unknown } from '../../../shared/observed.ts'
@@ -10,8 +10,6 @@ import { SmallCeph } from './testing/small-ceph.ts'
 import { happen, osdAt } from './testing/small-ceph-scenario.ts'
 import { SmallPass } from './testing/small-pass.ts'
 import { coverOf } from './wanted-budgets.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const happenings = ['cordon', 'uncordon', 'crash', 'start', 'notice', 'report', 'recover', 'moveAway', 'look'] as const
 

@@ -1,9 +1,7 @@
 import fc from 'fast-check'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { SmallCeph } from './testing/small-ceph.ts'
 import { happen, osdAt, reconcile } from './testing/small-ceph-scenario.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const happenings = [
   'cordon',

@@ -1,12 +1,10 @@
 import fc from 'fast-check'
-import { expect, it, vi } from 'vitest'
+import { expect, it } from 'vitest'
 import { decideCephDrain } from './decide.ts'
 import { decideWithoutRecord } from './decide-without-record.ts'
 import { calmState } from './state-map.ts'
 import { SmallCeph } from './testing/small-ceph.ts'
 import { happen, osdAt, reconcile } from './testing/small-ceph-scenario.ts'
-
-vi.setConfig({ testTimeout: 120_000 })
 
 const happenings = ['cordon', 'uncordon', 'crash', 'start', 'notice', 'report', 'recover', 'moveAway'] as const
 const records = ['taken', 'busy', 'refused', 'wiped', 'unread'] as const
