@@ -9,9 +9,11 @@ export interface SimulateArguments {
   readonly twice: boolean
   readonly shrinks: boolean
   readonly json: string | undefined
+  /** Where each outcome is noted as soon as it is known, so that the same command goes on where it was ended. */
+  readonly journal: string | undefined
 }
 
-export const help = `npm run simulate -- [--seeds N] [--first-seed K] [--short] [--processes P] [--own-node] [--trace] [--twice] [--no-shrink] [--json FILE]
+export const help = `npm run simulate -- [--seeds N] [--first-seed K] [--short] [--processes P] [--own-node] [--trace] [--twice] [--no-shrink] [--json FILE] [--journal FILE]
 
 Plays whole clusters in virtual time, one for each seed: what people do with them, what breaks, the way back to
 calm, and a day without a write. The last line counts; the exit code is 1 when a promise was broken.
@@ -24,7 +26,8 @@ calm, and a day without a write. The last line counts; the exit code is 1 when a
   --trace          print what happened, line by line
   --twice          play each twice, and compare what happened
   --no-shrink      do not look for a shorter way to what is broken
-  --json FILE      write all outcomes there`
+  --json FILE      write all outcomes there
+  --journal FILE   note each outcome there as soon as it is known; the same command goes on where it was ended`
 
 /** What was asked for; a text: what is wrong with it, or the help that was asked for. */
 export function parseArguments(args: readonly string[], cores: number): SimulateArguments | string {
@@ -40,6 +43,7 @@ export function parseArguments(args: readonly string[], cores: number): Simulate
         twice: { type: 'boolean', default: false },
         'no-shrink': { type: 'boolean', default: false },
         json: { type: 'string' },
+        journal: { type: 'string' },
         help: { type: 'boolean', default: false },
       },
     })
@@ -56,6 +60,7 @@ export function parseArguments(args: readonly string[], cores: number): Simulate
       twice: values.twice,
       shrinks: !values['no-shrink'],
       json: values.json,
+      journal: values.journal,
     }
   } catch (error) {
     return `simulate: ${(error as Error).message}`

@@ -1,9 +1,11 @@
 import { fork } from 'node:child_process'
-import { writeFileSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
 import { fileURLToPath } from 'node:url'
 import { drawStory } from './draw/draw-story.ts'
 import { createInOrder } from './in-order.ts'
+import { type Journal, openJournal } from './journal.ts'
 import { parseArguments, type SimulateArguments } from './parse-arguments.ts'
 import { type Outcome, runStory } from './run-story.ts'
 import { shrinkStory } from './shrink-story.ts'
@@ -32,7 +34,23 @@ if (typeof args === 'string') {
   process.exit(args.startsWith('simulate:') ? 2 : 0)
 }
 if (isChild) playForParent(args)
-else process.exitCode = (await playAll(args)) ? 0 : 1
+else {
+  const journal = args.journal === undefined ? undefined : openJournalOf(args.journal, args)
+  if (typeof journal === 'string') {
+    console.log(journal)
+    process.exit(2)
+  }
+  process.exitCode = (await playAll(args, journal)) ? 0 : 1
+  journal?.close()
+}
+
+/** Another program would tell other stories. */
+function openJournalOf(file: string, { isShort, twice }: SimulateArguments): Journal<Report> | string {
+  const program = createHash('sha256')
+    .update(readFileSync(fileURLToPath(import.meta.url)))
+    .digest('hex')
+  return openJournal<Report>(file, { program, isShort, twice })
+}
 
 /** Plays each seed that it is sent, until it is let go. */
 function playForParent(given: SimulateArguments): void {
@@ -78,10 +96,21 @@ async function shorten(story: Story, rule: string) {
   return { trace, deeds: deeds.map(({ kind, atMs }) => `t+${Math.round(atMs / 1_000)} ${kind}`) }
 }
 
-async function playAll(given: SimulateArguments): Promise<boolean> {
+async function playAll(given: SimulateArguments, journal: Journal<Report> | undefined): Promise<boolean> {
   const reports: Report[] = []
   const print = createInOrder<Report>(given.firstSeed, (report) => printReport(report, given))
-  let nextSeed = given.firstSeed
+  const count = (report: Report) => {
+    reports.push(report)
+    print.add(report.seed, report)
+  }
+  const seeds = Array.from({ length: given.seeds }, (_, index) => given.firstSeed + index)
+  const missing = seeds.filter((seed) => journal?.noted.has(seed) !== true)
+  for (const seed of seeds) {
+    const report = journal?.noted.get(seed)
+    if (report !== undefined) count(report)
+  }
+  if (reports.length > 0) console.log(`from the journal: ${lastLine(reports)}`)
+  const toPlay = missing.values()
   let isEnded = false
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => {
@@ -90,12 +119,13 @@ async function playAll(given: SimulateArguments): Promise<boolean> {
   const children = Array.from({ length: given.processes }, () => {
     const child = fork(fileURLToPath(import.meta.url), [...process.argv.slice(2), childFlag])
     const handOut = () => {
-      if (!isEnded && nextSeed < given.firstSeed + given.seeds) child.send(nextSeed++)
-      else child.disconnect()
+      const { value: seed } = isEnded ? { value: undefined } : toPlay.next()
+      if (seed === undefined) child.disconnect()
+      else child.send(seed)
     }
     child.on('message', (report: Report) => {
-      reports.push(report)
-      print.add(report.seed, report)
+      journal?.note(report)
+      count(report)
       if (process.stderr.isTTY) process.stderr.write(`\r${reports.length} of ${given.seeds} seeds `)
       else if (reports.length % longRun === 0) console.log(`so far: ${lastLine(reports)}`)
       handOut()
