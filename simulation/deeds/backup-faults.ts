@@ -1,4 +1,5 @@
 import { sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
+import { readRecordedNoout } from '../recorded-noout.ts'
 import { breakWatches } from '../stage/hazards.ts'
 import { between } from '../story.ts'
 import { mendLater } from './crush-faults.ts'
@@ -14,7 +15,7 @@ export const backupFaults: Readonly<Record<string, FaultKind>> = {
     row: 'F27',
     fits: always,
     async apply(ports) {
-      const { stage, random, tell, excuses, contested, atHome } = ports
+      const { stage, random, tell, excuses, handSet, contested, atHome } = ports
       const { clock, hazards, server, restartTools } = stage
       const sinceMs = between(random, 5, 70) * 1_000
       const backup = server.backup()
@@ -29,9 +30,15 @@ export const backupFaults: Readonly<Record<string, FaultKind>> = {
       // What was held, noted and protected since the backup is forgotten, and machines, disks and pods are as they are.
       for (const what of ['etcd', 'ledger', 'mons', 'nodes', 'storage']) excuses.meddled(what, readAgainMs)
       excuses.broke('the cluster as it was')
-      // Whose a flag is that was set since is not on record any more, also where Ceph says nothing of it now.
-      for (const who of stage.ceph?.controls.truth().noout ?? []) contested.add(who)
+      const flagged = stage.ceph?.controls.truth().noout ?? []
       server.restore(backup)
+      // Whose a flag is that was set since is on no record any more, also where Ceph says nothing of it now. What is on record has to be removed, except what an admin has set beside it.
+      const recorded = await readRecordedNoout(stage)
+      for (const who of flagged) {
+        const isRecorded = recorded.includes(who)
+        if (!isRecorded || handSet.has(who)) contested.add(who)
+        if (isRecorded) handSet.delete(who)
+      }
       breakWatches(hazards)
       restartTools()
       mendLater(ports, () => redeployMoved(ports))

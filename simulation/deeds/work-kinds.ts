@@ -1,15 +1,14 @@
 import { cephClusters } from '@cofferdam/kubernetes/api/kinds/rook.ts'
-import { configMaps, nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
+import { nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { sleep } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { parseUpdateRecord, updateRecordName } from '@cofferdam/product/capabilities/osd-update/domain/update-record.ts'
 import { appLockAnnotation } from '@cofferdam/product/shared/app-lock-annotation.ts'
 import { disruptionPolicies, policyName } from '@cofferdam/product/shared/kinds/disruption-policy.ts'
 import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { runNodeDrain, setCordon } from '@cofferdam/simulator/world/tools/kubectl-drain.ts'
 import { observeNoout } from '../observe-noout.ts'
 import { shop } from '../oracle/watch-apps.ts'
-import type { Stage } from '../stage/open-stage.ts'
+import { readUpdateNoout } from '../recorded-noout.ts'
 import { between, oneOf } from '../story.ts'
 import { always, type DeedKind, type DeedPorts, withCeph } from './deed-kind.ts'
 
@@ -141,19 +140,10 @@ export const workKinds: Readonly<Record<string, DeedKind>> = {
       await stage.ceph?.commands.run({ prefix: 'osd set-group', flags: 'noout', who: [who] })
       // Ceph knows no owner of a flag: one that an update has set, or has not yet seen gone, goes with it. So does one that comes while
       // a process that was about to set it stands still: its note that it will may be written after this.
-      const isOfUpdate = before.includes(who) || (await observeUpdateNoout(stage)).includes(who)
+      const isOfUpdate = before.includes(who) || (await readUpdateNoout(stage)).includes(who)
       if (isOfUpdate) return
       if (excuses.isAttendedFor(0)) handSet.add(who)
       else contested.add(who)
     },
   },
-}
-
-/** The OSDs whose noout is the update's, as its record says. */
-async function observeUpdateNoout({ api, description: { ceph } }: Stage): Promise<readonly string[]> {
-  if (ceph === undefined) return []
-  const key = { namespace: ceph.namespace, name: updateRecordName(ceph) }
-  const stored = await api.get(configMaps, key).catch(() => undefined)
-  const parsed = parseUpdateRecord(stored?.data, 0)
-  return 'record' in parsed ? (parsed.record.noout ?? []).map((osd) => `osd.${osd}`) : []
 }
