@@ -67,3 +67,18 @@ it('package and chart have one version', () => {
   const { version } = JSON.parse(read('package.json')) as { version: string }
   expect(read('deploy/helm/cofferdam/Chart.yaml')).toContain(`\nversion: ${version}\n`)
 })
+
+describe('a deep test', () => {
+  const deep = ['packages', 'scenarios', 'simulation', 'test'].flatMap((folder) =>
+    readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+      .filter((path) => path.endsWith('.deep.test.ts') && !path.includes('node_modules'))
+      .map((path) => join(folder, path)),
+  )
+
+  it.each(deep)(
+    '%s takes the time of its suite: with less it fails at the lowest priority beside real clusters',
+    (path) => {
+      expect(read(path)).not.toMatch(/testTimeout|hookTimeout/)
+    },
+  )
+})
