@@ -1,4 +1,3 @@
-import { longhornReplicas } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import type { KubeObject } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { persistentVolumes, storageClasses } from '@cofferdam/kubernetes/api/storage.ts'
 import {
@@ -8,12 +7,12 @@ import {
 import { drainPolicyLabel, drainPolicyParameter } from '@cofferdam/product/capabilities/longhorn-drain/domain/policy.ts'
 import { afterEach, describe, expect, it } from 'vitest'
 import { type LonghornFixture, openLonghornFixture } from './testing/longhorn-fixture.ts'
-import { expectNothingBroken, mib, pair, single, trio } from './testing/longhorn-rows.ts'
+import { expectNothingBroken, pair, single, slowly, trio } from './testing/longhorn-rows.ts'
+import { expectDrainByWantedPolicy, openWithWantedPolicy } from './testing/longhorn-wanted-policy.ts'
 
 let fixture: LonghornFixture
 afterEach(() => fixture.close())
 
-const slowly = { rebuildBytesPerSecond: 8 * mib }
 const precious = { [drainPolicyLabel]: 'block-for-eviction' }
 
 describe('a stricter policy is wanted than the one that is in force', () => {
@@ -23,32 +22,8 @@ describe('a stricter policy is wanted than the one that is in force', () => {
   ] as const)(
     '%s, wanted is %s: a budget is there before the cordon, so a drain in the very next moment waits until all that must leave has left',
     async (policy, wanted, held) => {
-      fixture = await openLonghornFixture(
-        { volumes: [single, pair], timings: slowly },
-        { policy, annotations: { [wantedPolicyAnnotation]: wanted } },
-      )
-      fixture.operate({ isGuard: true })
-      await fixture.use('db', 'node-2')
-      await fixture.use('solo', 'node-3')
-      await fixture.seconds(5)
-      expect(fixture.held()).toEqual(held)
-      const counts = new Set<number>()
-      const end = fixture.views.of(longhornReplicas).subscribe(() => counts.add(fixture.replicasOf('db').length))
-      const start = fixture.clock.now()
-      const drain = fixture.drain('node-1')
-      await fixture.seconds(5)
-      expect([drain.isOver(), fixture.policyInForce()]).toEqual([false, wanted])
-      await fixture.until('the drain is over', drain.isOver, 180)
-      await drain.ended
-      end()
-      expect(fixture.placesOf('solo')).not.toContain('node-1')
-      expect(fixture.placesOf('db').includes('node-1')).toBe(wanted !== 'block-for-eviction')
-      expect(Math.min(...counts, 2)).toBe(2)
-      if (wanted === 'block-for-eviction') expect(fixture.robustnessSince('db', start)).toEqual(['healthy'])
-      await fixture.cordon('node-1', false)
-      await fixture.until('it is as before', () => fixture.policyInForce() === policy, 30)
-      await fixture.until('db is healthy', () => fixture.robustnessOf('db') === 'healthy', 120)
-      expectNothingBroken(fixture, 'solo', 'db')
+      fixture = await openWithWantedPolicy(policy, wanted)
+      await expectDrainByWantedPolicy(fixture, { policy, wanted, held })
     },
   )
 })

@@ -11,6 +11,8 @@ import {
 } from './longhorn-fixture.ts'
 
 export const mib = 1024 ** 2
+/** So that a drain can be watched while copies are rebuilt. */
+export const slowly = { rebuildBytesPerSecond: 8 * mib }
 const filled = { filled: 0.25, sizeBytes: 256 * mib }
 
 export const single: VolumeDescription = { name: 'solo', numberOfReplicas: 1, placedOn: ['node-1'], ...filled }

@@ -6,13 +6,14 @@ import { openOperatedLonghorn } from '../capabilities/longhorn-drain/testing/lon
 import { createMetrics } from './metrics.ts'
 import { startOperator } from './operator.ts'
 
-it('figures follow a drain from its beginning to its end', async () => {
+/** One volume with its only copy on node-1, which Longhorn would let go and Cofferdam holds by the wanted policy; and the figures of the operator. */
+async function openWithFigures(wanted: string) {
   const fixture = await openOperatedLonghorn(
     {
       settings: { 'node-drain-policy': 'always-allow' },
       volumes: [{ name: 'v1', numberOfReplicas: 1, filled: 0.5, placedOn: ['node-1'] }],
     },
-    { notes: { 'wanted-policy': 'block-for-eviction' }, controllers: [] },
+    { notes: { 'wanted-policy': wanted }, controllers: [] },
   )
   const metrics = createMetrics()
   const operator = startOperator({
@@ -24,11 +25,24 @@ it('figures follow a drain from its beginning to its end', async () => {
     controllers: ['longhorn-drain'],
     dryRun: false,
   })
-  const figures = async () =>
-    (await metrics.registry.metrics())
-      .split('\n')
-      .filter((line) => line.startsWith('cofferdam_longhorn_'))
-      .map((line) => line.replace('cofferdam_longhorn_', ''))
+  return {
+    fixture,
+    async figures(prefix: string) {
+      const lines = (await metrics.registry.metrics()).split('\n').filter((line) => line.startsWith(prefix))
+      return lines.map((line) => line.replace('cofferdam_longhorn_', ''))
+    },
+    async close() {
+      const stopped = operator.stop()
+      await fixture.close()
+      await stopped
+    },
+  }
+}
+
+it('figures follow a drain from its beginning to its end', async () => {
+  const opened = await openWithFigures('block-for-eviction')
+  const { fixture } = opened
+  const figures = () => opened.figures('cofferdam_longhorn_')
   await fixture.seconds(30)
   // Only the node with the replica is held beside Longhorn, which would let it go.
   expect(await figures()).toEqual(['problems 0', 'budgets_total{verb="create"} 1'])
@@ -49,34 +63,13 @@ it('figures follow a drain from its beginning to its end', async () => {
       expect.stringMatching(/^budgets_total\{verb="delete"\} [1-9]/),
     ]),
   )
-  const stopped = operator.stop()
-  await fixture.close()
-  await stopped
+  await opened.close()
 })
 
 it('a budget that another client deletes shows in the figures, and each time', async () => {
-  const fixture = await openOperatedLonghorn(
-    {
-      settings: { 'node-drain-policy': 'always-allow' },
-      volumes: [{ name: 'v1', numberOfReplicas: 1, filled: 0.5, placedOn: ['node-1'] }],
-    },
-    { notes: { 'wanted-policy': 'block-if-contains-last-replica' }, controllers: [] },
-  )
-  const metrics = createMetrics()
-  const operator = startOperator({
-    api: fixture.api,
-    clock: fixture.clock,
-    random: seededRandom(9),
-    log: { info() {}, warn() {}, error() {}, debug() {} } as never,
-    metrics,
-    controllers: ['longhorn-drain'],
-    dryRun: false,
-  })
-  const figures = async () =>
-    (await metrics.registry.metrics())
-      .split('\n')
-      .filter((line) => line.startsWith('cofferdam_longhorn_reverted_total'))
-      .map((line) => line.replace('cofferdam_longhorn_', ''))
+  const opened = await openWithFigures('block-if-contains-last-replica')
+  const { fixture } = opened
+  const figures = () => opened.figures('cofferdam_longhorn_reverted_total')
   const held = async () =>
     (await fixture.list(podDisruptionBudgets)).filter(({ metadata }) => metadata.name.startsWith('cofferdam-hold-'))
   await fixture.seconds(30)
@@ -88,7 +81,5 @@ it('a budget that another client deletes shows in the figures, and each time', a
     expect(await held()).toHaveLength(1)
     expect(await figures()).toEqual([`reverted_total{object="poddisruptionbudget"} ${times}`])
   }
-  const stopped = operator.stop()
-  await fixture.close()
-  await stopped
+  await opened.close()
 })
