@@ -35,21 +35,23 @@ if (typeof args === 'string') {
 }
 if (isChild) playForParent(args)
 else {
-  const journal = args.journal === undefined ? undefined : openJournalOf(args.journal, args)
+  const program = readProgram()
+  const { journal: file, isShort, twice } = args
+  const journal = file === undefined ? undefined : openJournal<Report>(file, { program, isShort, twice })
   if (typeof journal === 'string') {
     console.log(journal)
     process.exit(2)
   }
+  console.log(`program ${program.slice(0, 16)}, Node.js ${process.versions.node}`)
   process.exitCode = (await playAll(args, journal)) ? 0 : 1
   journal?.close()
 }
 
-/** Another program would tell other stories. */
-function openJournalOf(file: string, { isShort, twice }: SimulateArguments): Journal<Report> | string {
-  const program = createHash('sha256')
+/** Another program would tell other stories: a run that is made in parts, on several machines, is one run while this is the same. */
+function readProgram(): string {
+  return createHash('sha256')
     .update(readFileSync(fileURLToPath(import.meta.url)))
     .digest('hex')
-  return openJournal<Report>(file, { program, isShort, twice })
 }
 
 /** Plays each seed that it is sent, until it is let go. */
