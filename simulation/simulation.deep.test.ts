@@ -48,6 +48,7 @@ const mendedShort: Readonly<Record<string, number>> = {
   'an update goes on after etcd was restored though its record was written once more after that': 300_692,
   'counts of placement groups are written when they change, though a clock was turned back': 301_228,
   "a noout that is on no record since etcd was restored is nobody's, though Ceph was silent then": 301_285,
+  'an OSD is not deployed with the zone of where it was while its node is not registered': 500_135,
   'a request ends where a pool was created while another was to have a copy more': 25_307,
 }
 

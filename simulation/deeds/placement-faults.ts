@@ -55,15 +55,15 @@ export const placementFaults: Readonly<Record<string, FaultKind>> = {
       const { moved, host } = drawMove(ports)
       tell(`the disk of osd.${moved.id} is put from ${moved.node} into ${host}`)
       excuses.broke(`osd ${moved.id}`)
-      mendLater(ports, () => moveDisk(ports, moved.id, moved.node))
-      await moveDisk(ports, moved.id, host)
+      mendLater(ports, () => {
+        ports.stage.ceph?.controls.moveDisk(moved.id, moved.node)
+        return deployAt(ports, moved.id, moved.node)
+      })
+      ports.stage.ceph?.controls.moveDisk(moved.id, host)
+      // On a host that is not registered it stays down until it is put back.
+      if (ports.stage.views.of(nodes).get(host) !== undefined) await deployAt(ports, moved.id, host)
     },
   },
-}
-
-async function moveDisk(ports: DeedPorts, osd: number, node: string): Promise<void> {
-  ports.stage.ceph?.controls.moveDisk(osd, node)
-  await deployAt(ports, osd, node)
 }
 
 /** Rook prepares each node anew, and finds disks where they are, whatever Deployments say that came out of a backup. */
@@ -77,11 +77,12 @@ export async function redeployMoved(ports: DeedPorts): Promise<void> {
   }
 }
 
-/** As Rook deploys it where its disk is: on that node, with the labels of its place. */
+/** As Rook deploys it where its disk is: on that node, with the labels of its place. Rejects while the node is not registered. */
 async function deployAt(ports: DeedPorts, osd: number, node: string): Promise<void> {
   const { api, description, views } = ports.stage
   meddle(ports)
-  const given = views.of(nodes).get(node)?.metadata.labels ?? {}
+  const given = views.of(nodes).get(node)?.metadata.labels
+  if (given === undefined) throw new Error(`${node} is not registered`)
   const labels: Record<string, string> = { 'failure-domain': node, 'topology-location-host': node }
   for (const [type, label] of Object.entries(labelOfType)) {
     const name = given[label]
