@@ -38,9 +38,20 @@ interface Seat {
 }
 
 const settlePollMs = 25
+/** From when both controllers have counted every budget as it is now. */
 const settleMs = 4_000
+/** A controller on a busy machine may be late with all that it has to count. */
+const countingMs = 60_000
 /** How long both controllers must have said the same before it counts. */
 const calmMs = 75
+
+interface Generation {
+  readonly generation?: number
+}
+
+interface Observed {
+  readonly observedGeneration?: number
+}
 
 const endsStory = /^code$|^body\.items.*\.status\.(expectedPods|currentHealthy|desiredHealthy|disruptionsAllowed)$/
 
@@ -131,6 +142,7 @@ async function watchBoth(seats: Pair<Seat>, { path, query }: WatchStep): Promise
 async function settle(seats: Pair<Seat>, namespace: string, judge: Judge): Promise<Pair<Json>> {
   const began = performance.now()
   let sameSince: number | undefined
+  let countedAt: number | undefined
   for (;;) {
     await pause(settlePollMs)
     const answers = normalised(seats, await onBoth(seats, ({ side }) => readBudgets(side, namespace)))
@@ -138,8 +150,16 @@ async function settle(seats: Pair<Seat>, namespace: string, judge: Judge): Promi
     const isSame = unexcused(answers, (difference) => judge(difference, answers)).length === 0
     sameSince = isSame ? (sameSince ?? now) : undefined
     if (sameSince !== undefined && now - sameSince >= calmMs) return answers
-    if (now - began > settleMs) return answers
+    if (areCounted(answers.real) && areCounted(answers.embedded)) countedAt ??= now
+    if (now - (countedAt ?? now) > settleMs || now - began > countingMs) return answers
   }
+}
+
+function areCounted(answer: Json): boolean {
+  const { body } = answer as unknown as {
+    readonly body: { readonly items?: readonly { readonly metadata: Generation; readonly status?: Observed }[] }
+  }
+  return body.items?.every(({ metadata, status }) => status?.observedGeneration === metadata.generation) !== false
 }
 
 /** Addresses of services are few, and cluster-wide objects would show in the lists of later sequences. */
