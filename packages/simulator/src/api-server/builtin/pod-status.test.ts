@@ -62,6 +62,11 @@ describe('the status that a kubelet writes', () => {
       { podIP: '10.9.0.2', podIPs: [{ ip: '10.9.0.1' }] },
       { podIP: '10.9.0.2', podIPs: [{ ip: '10.9.0.2' }] },
     ],
+    'has a last state of each container, if an empty one: who applies the list without it would own another one, and no conflict were seen':
+      [
+        { containerStatuses: [{ name: 'main', state: { running: {} } }] },
+        { containerStatuses: [{ name: 'main', state: { running: {} }, lastState: {} }] },
+      ],
     'keeps its quality of service where it says nothing of it': [{ qosClass: undefined }, {}],
     'keeps which generation was seen, of the pod and of each condition: who waits for it would wait again': [
       { phase: 'Failed', observedGeneration: 0, conditions: [{ type: 'Ready', status: 'False' }] },

@@ -1,5 +1,5 @@
 import { isIP } from 'node:net'
-import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
+import type { ContainerStatus, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
 import type { Condition } from '@cofferdam/kubernetes/api/kube-object.ts'
 import type { FieldError } from '../schema/field-error.ts'
@@ -15,11 +15,13 @@ type PodStatus = NonNullable<Pod['status']> & {
   readonly hostIPs?: readonly Address[]
   readonly nominatedNodeName?: string
   readonly observedGeneration?: number
-}
+} & { readonly [kind in (typeof containerKinds)[number]]?: readonly ContainerStatus[] }
+
+const containerKinds = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const
 
 /**
  * One address is the first of all: where the two differ, the one counts. The quality of service, and which generation was seen, stay as they
- * were where nothing is said of them.
+ * were where nothing is said of them. A container has a last state, if an empty one.
  */
 export function completePodStatus(next: Pod, previous: Pod): Pod {
   const status = next.status as PodStatus | undefined
@@ -32,6 +34,9 @@ export function completePodStatus(next: Pod, previous: Pod): Pod {
     ...(podIP === first ? {} : podIP === '' ? { podIP: first } : { podIPs: [{ ip: podIP }] }),
     ...keptFields(status, before, ['qosClass', 'observedGeneration']),
     ...(conditions && { conditions: conditions.map((condition) => withGenerationOf(condition, before.conditions)) }),
+    ...Object.fromEntries(
+      containerKinds.flatMap((kind) => (status[kind] === undefined ? [] : [[kind, status[kind].map(withStates)]])),
+    ),
   }
   return isSameJson(completed, status) ? next : { ...next, status: completed }
 }
@@ -44,6 +49,10 @@ function keptFields<T extends object>(next: T, before: T | undefined, fields: re
 function withGenerationOf(condition: Condition, before: readonly Condition[] = []): Condition {
   const former = before.find(({ type }) => type === condition.type)
   return { ...condition, ...keptFields(condition, former, ['observedGeneration']) }
+}
+
+function withStates(container: ContainerStatus): ContainerStatus {
+  return container.state && container.lastState ? container : { state: {}, lastState: {}, ...container }
 }
 
 export function podStatusErrors(next: Pod, previous: Pod): FieldError[] {

@@ -88,10 +88,10 @@ function nextState(registry: Registry, request: WriteRequest, rewrite: Rewrite, 
   const written = beforeItIsPutBack(request, decoded, next)
   if (written === current) return current
   const tracked = trackWrite(registry, request, written, current)
-  if (written === next) return tracked
-  const owned = withOwnersOf(tracked, next)
-  // Who owns the same as before has written nothing, and gets no new time for it.
-  return isSameJson(withoutTimes(owned), withoutTimes(current)) ? current : owned
+  // Who owns the same as before has written nothing, and gets no new time for it; nor does who sends owners with the times of before.
+  const mayBeSame = written !== next || !isSameJson(decoded.metadata.managedFields, current.metadata.managedFields)
+  const owned = written === next ? tracked : withOwnersOf(tracked, next)
+  return mayBeSame && isSameJson(withoutTimes(owned), withoutTimes(current)) ? current : owned
 }
 
 function withoutTimes({ metadata, ...object }: KubeObject): unknown {

@@ -53,6 +53,16 @@ describe('what only a real server would have shown: an update', () => {
     expect(warnings).toHaveLength(3)
   })
 
+  it('that brings what is stored, with owners as they were some seconds before, is not stored: watchers would hear of nothing', async () => {
+    const { api, clock } = fixture()
+    const made = await api.create(configMaps, configMap('a', { one: '1' }))
+    await clock.advance(5_000)
+    const later = await api.update(configMaps, { ...made, data: { one: '2' } })
+    const metadata = { ...made.metadata, resourceVersion: '0' }
+    expect(later.metadata.managedFields).not.toEqual(made.metadata.managedFields)
+    expect(await api.update(configMaps, { ...made, metadata, data: { one: '2' } })).toEqual(later)
+  })
+
   it('of another kind and a stale state is refused as unreadable, before anybody asks which state it was made of', async () => {
     const { api } = fixture()
     const made = await api.create(configMaps, configMap('a'))
