@@ -19,7 +19,8 @@ export interface CephView {
   readonly disagreements: readonly string[]
   /**
    * OSDs that Ceph has up and that the verdicts of all other domains count as down, because Kubernetes has lost their pods: Ceph takes
-   * seconds to notice. Their own domain's counts them as up, for they may serve still: of a node whose kubelet alone is gone they do. An OSD that is gone for Kubernetes, up for Ceph and not named here makes every verdict but its own domain's stale.
+   * seconds to notice. Their own domain's counts them as up, for they may serve still: of a node whose kubelet alone is gone they do. An
+   * OSD that is gone for Kubernetes, up for Ceph and not named here makes every verdict but its own domain's stale.
    */
   readonly assumedDownOsds?: readonly number[]
   /** Sets of two and more domains that may all be away together now. Only asked for where `maxDomains` is above 1. */
