@@ -49,6 +49,8 @@ const mendedShort: Readonly<Record<string, number>> = {
   'counts of placement groups are written when they change, though a clock was turned back': 301_228,
   "a noout that is on no record since etcd was restored is nobody's, though Ceph was silent then": 301_285,
   'an OSD is not deployed with the zone of where it was while its node is not registered': 500_135,
+  'two requests do not wait for each other because one gave its mon while an application kept it': 502_757,
+  'a disk that was put back goes along when its machine is replaced': 503_127,
   'a request ends where a pool was created while another was to have a copy more': 25_307,
 }
 

@@ -56,8 +56,10 @@ export const placementFaults: Readonly<Record<string, FaultKind>> = {
       tell(`the disk of osd.${moved.id} is put from ${moved.node} into ${host}`)
       excuses.broke(`osd ${moved.id}`)
       mendLater(ports, () => {
-        ports.stage.ceph?.controls.moveDisk(moved.id, moved.node)
-        return deployAt(ports, moved.id, moved.node)
+        excuses.broke(`osd ${moved.id}`)
+        const home = ports.stage.heirs.heirOf(moved.node)
+        ports.stage.ceph?.controls.moveDisk(moved.id, home, moved.node)
+        return deployAt(ports, moved.id, home)
       })
       ports.stage.ceph?.controls.moveDisk(moved.id, host)
       // On a host that is not registered it stays down until it is put back.
@@ -79,11 +81,12 @@ export async function redeployMoved(ports: DeedPorts): Promise<void> {
 
 /** As Rook deploys it where its disk is: on that node, with the labels of its place. Rejects while the node is not registered. */
 async function deployAt(ports: DeedPorts, osd: number, node: string): Promise<void> {
-  const { api, description, views } = ports.stage
+  const { api, description, views, heirs } = ports.stage
   meddle(ports)
+  const place = heirs.firstOf(node)
   const given = views.of(nodes).get(node)?.metadata.labels
   if (given === undefined) throw new Error(`${node} is not registered`)
-  const labels: Record<string, string> = { 'failure-domain': node, 'topology-location-host': node }
+  const labels: Record<string, string> = { 'failure-domain': place, 'topology-location-host': place }
   for (const [type, label] of Object.entries(labelOfType)) {
     const name = given[label]
     if (name !== undefined) labels[`topology-location-${type}`] = name

@@ -26,6 +26,7 @@ import { startRebooter } from '../../scenarios/testing/rebooter.ts'
 import type { ClusterShape } from '../story.ts'
 import { type CephHazards, hazardCommands } from './ceph-hazards.ts'
 import { type Hazards, noHazards } from './hazards.ts'
+import { createHeirs, type Heirs } from './heirs.ts'
 import { openProcesses, type Processes } from './processes.ts'
 import { createRestingClock, type RestingClock } from './resting-clock.ts'
 import { type WitnessPorts, witnessed } from './witness.ts'
@@ -50,6 +51,7 @@ export interface Stage {
   /** What befalls all processes alike. */
   readonly hazards: Hazards
   readonly cephHazards: CephHazards
+  readonly heirs: Heirs
   /** Those who reboot nodes forget what they had begun, as their pods do when they are started again. */
   restartTools(): void
   close(): Promise<void>
@@ -94,9 +96,14 @@ export async function openStage({ seed, shape, tell, spoil = (api) => api, ...wi
     ...(description.longhorn && { longhorn: [description.longhorn.namespace] }),
   })
   const leaseAccess = buildPartAccess('medik8s', permissionsOf) as readonly unknown[] as readonly KubeObject[]
+  const heirs = createHeirs()
+  const onDisksMoved = (from: string, to: string) => {
+    heirs.replaced(from, to)
+    ceph?.controls.disksMoved(from, to)
+  }
   const machines =
     description.machines &&
-    (await startMachines(description.machines, description.ceph, { ...shared, world, leaseAccess }))
+    (await startMachines(description.machines, description.ceph, { ...shared, world, leaseAccess, onDisksMoved }))
   const api = witnessed(admin, 'people', witness)
   const kured = shape.hasKured
     ? await installKured({ api, clock: lifeClock, views, kubelet: world.kubelet }, { downSeconds })
@@ -143,6 +150,7 @@ export async function openStage({ seed, shape, tell, spoil = (api) => api, ...wi
     processes,
     hazards,
     cephHazards,
+    heirs,
     restartTools() {
       stopAgent()
       stopAgent = startAgent()

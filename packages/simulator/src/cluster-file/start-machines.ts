@@ -40,6 +40,8 @@ interface MachinePorts {
   readonly world: World
   /** Roles in the namespace of the leases by which node health checks keep each other away, and who has them. */
   readonly leaseAccess: readonly KubeObject[]
+  /** The disks of one node are in another now. */
+  readonly onDisksMoved?: (from: string, to: string) => void
 }
 
 /** The machines behind the nodes, and who takes sick ones away. Assumes: the nodes and the operator's kinds are there. */
@@ -48,7 +50,7 @@ export async function startMachines(
   ceph: ClusterDescription['ceph'],
   ports: MachinePorts,
 ): Promise<RunningMachines> {
-  const { api, clock, random, world, leaseAccess } = ports
+  const { api, clock, random, world, leaseAccess, onDisksMoved } = ports
   await seedKinds(api, machines, leaseAccess)
   if (machines.api === 'none') return startNodesAlone(machines, ceph, ports)
   const kinds = machineKinds(machines.api)
@@ -56,7 +58,7 @@ export async function startMachines(
   if (ceph !== undefined) await placeBudget(api, ceph, namespace)
   const tools = { api, clock, random, views: world.views }
   const simulated = createSimulatedMachines(
-    { ...tools, kubelet: world.kubelet },
+    { ...tools, kubelet: world.kubelet, ...(onDisksMoved && { onDisksMoved }) },
     {
       api: machines.api,
       clusterName: machines.clusterName,

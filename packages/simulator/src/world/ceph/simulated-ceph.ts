@@ -47,8 +47,10 @@ export interface CephControls {
    * in and is filled. Returns its id, the lowest free one where none is given.
    */
   addOsd(osd: NewCephOsd): number
-  /** Puts the disk of an OSD into another host, where the OSD says it is when it boots next. It boots nowhere else. */
-  moveDisk(osd: number, host: string): void
+  /** Puts the disk of an OSD into another host, where the OSD says it is when it boots next, by that name or another. It boots nowhere else. */
+  moveDisk(osd: number, host: string, crushHost?: string): void
+  /** A machine was replaced, with its disks: those that were moved into it go along, and keep their place in the CRUSH map. */
+  disksMoved(from: string, to: string): void
   /** Where a disk is that was moved. */
   hostOfDisk(osd: number): string | undefined
   failDisk(osd: number): void
@@ -256,9 +258,12 @@ export function createSimulatedCeph(ports: SimulatedCephPorts, description: Ceph
         changed()
         return id
       },
-      moveDisk(osd, host) {
-        growth.rehome(osd, { host })
+      moveDisk(osd, host, crushHost = host) {
+        growth.rehome(osd, { host: crushHost })
         osdWatch.setDiskHost(osd, host)
+      },
+      disksMoved(from, to) {
+        for (const id of map.osds.keys()) if (osdWatch.hostOfDisk(id) === from) osdWatch.setDiskHost(id, to)
       },
       hostOfDisk: (osd) => osdWatch.hostOfDisk(osd),
       failDisk: (osd) => osdWatch.setDiskFailed(osd, true),

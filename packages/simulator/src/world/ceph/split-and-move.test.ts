@@ -125,6 +125,21 @@ it('an OSD boots nowhere but where its disk is, and there as soon as that is bac
   expect([runsOn, bootedWithout, isServing(), await hostOf(0)]).toEqual([true, false, true, 'node-1'])
 })
 
+it('a disk that was moved goes along when its machine is replaced, or its OSD would be down for ever', async () => {
+  fixture = await openCeph()
+  fixture.ceph.controls.moveDisk(0, 'node-2')
+  fixture.ceph.controls.disksMoved('node-1', 'node-3')
+  expect(fixture.ceph.controls.hostOfDisk(0)).toBe('node-2')
+  fixture.ceph.controls.disksMoved('node-2', 'node-3')
+  const spec = { template: { spec: { nodeSelector: { 'kubernetes.io/hostname': 'node-3' } } } }
+  const key = { namespace: cephNamespace, name: 'rook-ceph-osd-0' }
+  await fixture.api.patch(deployments, key, { type: 'merge', body: { spec } })
+  await fixture.seconds(60)
+  expect(fixture.ceph.controls.truth().serving.has(0)).toBe(true)
+  // CRUSH goes on to call the host what it was called.
+  expect(await hostOf(0)).toBe('node-2')
+})
+
 it('an OSD that has another chunk of a group now has lost the one before: a group that trusts it would be down for ever', async () => {
   fixture = await openCeph()
   const move = (host: string) => fixture.run('osd crush move', { name: 'osd.0', args: [`host=${host}`] })

@@ -18,6 +18,8 @@ import { type PowerSwitch, powerCycle } from './power-cycle.ts'
 export interface MachinesPorts extends ActorPorts {
   /** The power switch of the machines. */
   readonly kubelet: PowerSwitch
+  /** The disks of one node are in another now, before anything that runs there is told. */
+  readonly onDisksMoved?: (from: string, to: string) => void
 }
 
 export interface SimulatedMachines extends Actor {
@@ -77,7 +79,9 @@ export function createSimulatedMachines(ports: MachinesPorts, description: Machi
     for (const vacancy of fleet.vacancies) {
       const to = machineView.get(fleet.heirOf(vacancy) ?? '')?.status?.nodeRef?.name
       if (moved.has(vacancy) || to === undefined || machineView.get(vacancy.machine) !== undefined) continue
-      await moveDaemons(tools, { from: vacancy.node, to, withOsds: volumesOf.get(vacancy.set) === 'follow' })
+      const withOsds = volumesOf.get(vacancy.set) === 'follow'
+      if (withOsds) ports.onDisksMoved?.(vacancy.node, to)
+      await moveDaemons(tools, { from: vacancy.node, to, withOsds })
       moved.add(vacancy)
     }
   }

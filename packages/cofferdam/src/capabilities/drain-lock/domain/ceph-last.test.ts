@@ -16,12 +16,19 @@ import {
   web,
 } from './testing/fixture.ts'
 
-const osd3: PodFacts = { ...job0, namespace: 'rook-ceph', name: 'rook-ceph-osd-3', uid: 'osd-3', isOsd: true }
+const osd3: PodFacts = { ...job0, namespace: 'rook-ceph', name: 'rook-ceph-osd-3', uid: 'osd-3', cephDaemon: 'osd' }
 const osd4: PodFacts = { ...osd3, name: 'rook-ceph-osd-4', uid: 'osd-4' }
 const full = { ...web, disruptionsAllowed: 0, currentHealthy: 2 }
 const shop0: PodFacts = { ...job0, name: 'web-1', uid: 'web-1-1', budgetUids: [web.uid] }
 const mon = { ...full, namespace: 'rook-ceph', name: 'rook-ceph-mon-pdb', uid: 'mon-1', followers: 'mons' } as const
-const mon0: PodFacts = { ...job0, namespace: 'rook-ceph', name: 'rook-ceph-mon-a', uid: 'mon-a', budgetUids: ['mon-1'] }
+const mon0: PodFacts = {
+  ...job0,
+  namespace: 'rook-ceph',
+  name: 'rook-ceph-mon-a',
+  uid: 'mon-a',
+  budgetUids: ['mon-1'],
+  cephDaemon: 'mon',
+}
 const going = (endsMs: number): PodFacts => ({
   ...job0,
   isLeaving: true,
@@ -55,8 +62,30 @@ const rows: Record<string, Scenario & { readonly pods: readonly PodFacts[]; evic
     budgets: [mon],
     evicts: 'rook-ceph-mon-a, rook-ceph-osd-3',
   },
+  'a mon on a node without OSDs stays while a pod is kept: gone, it would keep the drain of every other node with a mon waiting':
+    {
+      // No budget covers it while its node is closed.
+      pods: [shop0, { ...mon0, budgetUids: [] }],
+      budgets: [full],
+      storage: [],
+      evicts: 'web-1',
+      waits: ['pdb/shop/web: CephLeavesLast, its own pods for rook-ceph-mon-a'],
+    },
+  'a mon on a node without OSDs goes at once where every other pod can': {
+    pods: [job0, mon0],
+    budgets: [{ ...mon, disruptionsAllowed: 1 }],
+    storage: [],
+    evicts: 'job-0, rook-ceph-mon-a',
+  },
+  'a pod of a tenant that says it is a mon keeps the OSDs like any other, or they would be away for as long as it likes':
+    {
+      pods: [{ ...mon0, namespace: 'shop' }, osd3],
+      budgets: [{ ...mon, namespace: 'shop' }],
+      evicts: 'rook-ceph-mon-a',
+      waits: ['pdb/shop/rook-ceph-mon-pdb: CephLeavesLast, its own pods for rook-ceph-osd-3'],
+    },
   'a pod of a tenant with the labels of an OSD is a pod like any other': {
-    pods: [{ ...shop0, isOsd: true }, osd3],
+    pods: [{ ...shop0, cephDaemon: 'osd' }, osd3],
     budgets: [full],
     evicts: 'web-1',
     waits: ['pdb/shop/web: CephLeavesLast, its own pods for rook-ceph-osd-3'],

@@ -140,7 +140,7 @@ export interface PodFacts extends PodReference {
   /** Who is to be asked before it is evicted, in this order, beside what Kubernetes does itself. */
   readonly responders?: readonly string[]
   /** By its labels, which anybody may set: an OSD is believed only in the namespace of storage with daemons on the node. */
-  readonly isOsd?: true
+  readonly cephDaemon?: 'osd' | 'mon' | 'mgr'
   /** The budgets that cover it, by uid. More than one: the eviction API refuses the pod. */
   readonly budgetUids: readonly string[]
 }

@@ -79,11 +79,17 @@ function withOwnCordon(request: RequestView, node: HostNode | undefined): Reques
   return { ...request, record: { ...record, cordonedBy: isMarked ? own : 'another user' } }
 }
 
+const cephDaemons: ReadonlyMap<string | undefined, NonNullable<PodFacts['cephDaemon']>> = new Map([
+  ['rook-ceph-osd', 'osd'],
+  ['rook-ceph-mon', 'mon'],
+  ['rook-ceph-mgr', 'mgr'],
+])
+
 /** Field by field: of many pods, leaving some out of all is slow. */
 function podFacts(pod: HostedPod, budgetUids: readonly string[]): PodFacts {
   const { namespace, name, uid, kind, isReady, isLeaving, wantsToStay, toleratesMs, losses, leaving, responders } = pod
-  const isOsd = pod.labels['app'] === 'rook-ceph-osd'
+  const cephDaemon = cephDaemons.get(pod.labels['app'])
   const facts = { namespace, name, uid, kind, isReady, isLeaving, wantsToStay, toleratesMs, losses, budgetUids }
-  if (leaving === undefined && responders === undefined && !isOsd) return facts
-  return { ...facts, ...(leaving && { leaving }), ...(responders && { responders }), ...(isOsd && { isOsd }) }
+  if (leaving === undefined && responders === undefined && cephDaemon === undefined) return facts
+  return { ...facts, ...(leaving && { leaving }), ...(responders && { responders }), ...(cephDaemon && { cephDaemon }) }
 }

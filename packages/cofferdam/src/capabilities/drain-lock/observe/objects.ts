@@ -18,7 +18,7 @@ export const skipDrainAnnotation = 'cofferdam.io/skip-drain'
 export const shutdownGraceAnnotation = 'cofferdam.io/shutdown-grace-seconds'
 
 /** What is kept of a pod on a node. */
-export interface HostedPod extends Omit<PodFacts, 'budgetUids' | 'isOsd'> {
+export interface HostedPod extends Omit<PodFacts, 'budgetUids' | 'cephDaemon'> {
   readonly nodeName: string
   readonly labels: Labels
 }
