@@ -58,6 +58,8 @@ function readProgram(): string {
 function playForParent(given: SimulateArguments): void {
   // Whoever ends a run signals all of its processes. It is the parent's to end it, with a last line.
   for (const signal of ['SIGINT', 'SIGTERM']) process.on(signal, () => {})
+  // Refusals are part of every story, and who asks for no trace reads no stack of them.
+  if (!given.trace) Error.stackTraceLimit = 0
   process.on('message', (seed: number) => {
     void playSeed(seed, given).then((report) => process.send?.(report))
   })

@@ -8,6 +8,8 @@ import type { PlannedMutant } from './mutant.ts'
 import { clearOutcomes, readOutcomes } from './outcomes.ts'
 import { type MutantArguments, parseArguments } from './parse-arguments.ts'
 import { writePlan } from './plan.ts'
+import { planPlanted } from './planted/plan-planted.ts'
+import { reportPlanted } from './planted/report-planted.ts'
 import { reportMutants } from './report-mutants.ts'
 import { folderOf, roomOf } from './rooms.ts'
 import { testsThatReach } from './tests-that-reach.ts'
@@ -18,31 +20,42 @@ function main(): number {
     console.log(asked)
     return asked.startsWith('mutants:') ? 2 : 0
   }
+  const began = Date.now()
+  const minutes = () => `${((Date.now() - began) / 60_000).toFixed(1)} minutes`
+  if (asked.planted) {
+    const planted = planPlanted()
+    if (!tryMutants(planted, true)) return 1
+    const { text, missed } = reportPlanted(planted, readOutcomes())
+    console.log(`${text}\n${minutes()}`)
+    return missed > 0 ? 1 : 0
+  }
   const { mutants, atLoad } = planMutants(asked)
+  if (!tryMutants(mutants, asked.wide)) return 1
+  const outcomes = readOutcomes()
+  const { text, unexplained } = reportMutants(mutants, outcomes, readExplained())
+  console.log(text)
+  console.log(
+    `${minutes()}; ${atLoad} more act only when a file is loaded and were not tried; ${outcomes.skipped.size} tests not tried with all that they pass`,
+  )
+  return unexplained > 0 ? 1 : 0
+}
+
+/** False where the tests themselves could not be run. */
+function tryMutants(mutants: readonly PlannedMutant[], wide: boolean): boolean {
   const rooms = new Set(mutants.map(({ file }) => roomOf(file)))
   const reaching = testsThatReach(new Set(mutants.map(({ file }) => file)))
-  const tests = reaching.filter((test) => asked.wide || rooms.has(folderOf(test) ?? ''))
-  writePlan({ mutants, tests, wide: asked.wide })
+  const tests = reaching.filter((test) => wide || rooms.has(folderOf(test) ?? ''))
+  writePlan({ mutants, tests, wide })
   clearOutcomes()
   console.log(`${mutants.length} mutants, ${tests.length} test files`)
-  const began = Date.now()
   const { status } = spawnSync('npx', ['vitest', 'run', '--config', 'vitest.mutants.config.ts'], {
     stdio: 'inherit',
     // Vitest listens once more for each run of a test, and Node.js warns of that.
     env: { ...process.env, NODE_NO_WARNINGS: '1' },
   })
-  if (status !== 0) {
+  if (status !== 0)
     console.error('mutants: a test failed without a change, or a process died of one: there is no score')
-    return 1
-  }
-  const outcomes = readOutcomes()
-  const { text, unexplained } = reportMutants(mutants, outcomes, readExplained())
-  console.log(text)
-  const minutes = ((Date.now() - began) / 60_000).toFixed(1)
-  console.log(
-    `${minutes} minutes; ${atLoad} more act only when a file is loaded and were not tried; ${outcomes.skipped.size} tests not tried with all that they pass`,
-  )
-  return unexplained > 0 ? 1 : 0
+  return status === 0
 }
 
 function planMutants(asked: MutantArguments): { readonly mutants: PlannedMutant[]; readonly atLoad: number } {
