@@ -36,11 +36,16 @@ it('each change that no test noticed is listed with its place, unless it is expl
 })
 
 it.each([
-  { args: [], then: { rooms: [], changed: false, sample: undefined, seed: 1, wide: false } },
+  { args: [], then: { rooms: [], changed: false, sample: undefined, seed: 1, wide: false, planted: false } },
   {
     args: ['--room', 'safety', '--sample', '60', '--seed', '7'],
-    then: { rooms: ['safety'], changed: false, sample: 60, seed: 7, wide: false },
+    then: { rooms: ['safety'], changed: false, sample: 60, seed: 7, wide: false, planted: false },
   },
+  {
+    args: ['--planted'],
+    then: { rooms: [], changed: false, sample: undefined, seed: 1, wide: false, planted: true },
+  },
+  { args: ['--planted', '--wide'], then: 'mutants: --planted tries all that is planted, and takes no other option' },
   { args: ['--help'], then: help },
   { args: ['--sample', 'some'], then: 'mutants: --sample and --seed take whole numbers above 0' },
   { args: ['--seeds', '3'], then: expect.stringContaining("Unknown option '--seeds'") },
