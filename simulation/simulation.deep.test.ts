@@ -50,6 +50,7 @@ const mendedShort: Readonly<Record<string, number>> = {
   "a noout that is on no record since etcd was restored is nobody's, though Ceph was silent then": 301_285,
   'an OSD is not deployed with the zone of where it was while its node is not registered': 500_135,
   'two requests do not wait for each other because one gave its mon while an application kept it': 502_757,
+  'a request whose hold was rebuilt while its zone was not known does not wait for itself': 503_236,
   'a disk that was put back goes along when its machine is replaced': 503_127,
   'a request ends where a pool was created while another was to have a copy more': 25_307,
 }

@@ -16,12 +16,12 @@ const layout = (type: 'host' | 'zone', places: Readonly<Record<string, string>>)
 const places = { 'node-1': 'zone-a', 'node-2': 'zone-b', 'node-4': 'zone-a' }
 
 /** Requests that were granted a node and a failure domain, in this order. */
-function granted(...requests: readonly { readonly node: string; readonly scope: string }[]) {
-  const ledger = requests.reduce<Ledger>((before, { node, scope }) => {
-    const claims = [
-      { key: `node/${node}`, uid: node, scope: '' },
-      { key, uid: cluster.uid, scope },
-    ]
+function granted(
+  ...requests: readonly { readonly node: string; readonly scope: string; readonly isNodeless?: true }[]
+) {
+  const ledger = requests.reduce<Ledger>((before, { node, scope, isNodeless }) => {
+    const storage = { key, uid: cluster.uid, scope }
+    const claims = isNodeless ? [storage] : [{ key: `node/${node}`, uid: node, scope: '' }, storage]
     const answer = grant(before, { requestId: `reboot-${node}`, holder: `reboot-${node}`, claims, now })
     if (!answer.granted) throw new Error(`${node} cannot have ${scope}`)
     return answer.ledger
@@ -83,8 +83,20 @@ const rows: Readonly<Record<string, Row>> = {
     type: 'zone',
     holds: ['reboot-node-3 node-3'],
   },
+  'the ledger was rebuilt while its failure domain was not known: it goes on with that, or its drain would wait for itself for ever (short seed 503236)':
+    {
+      given: granted({ node: 'node-1', scope: '' }),
+      type: 'zone',
+      holds: ['reboot-node-1 zone-a'],
+      ledgerScope: ['zone-a', ''],
+    },
+  'the ledger was rebuilt, and the OSDs of the node are not known: it lets nothing go': {
+    given: granted({ node: 'node-3', scope: '' }),
+    type: 'zone',
+    holds: ['reboot-node-3 '],
+  },
   'an update holds all of the storage': {
-    given: granted({ node: 'node-1', scope: '' }),
+    given: granted({ node: 'node-1', scope: '', isNodeless: true }),
     type: 'zone',
     holds: ['reboot-node-1 '],
   },

@@ -15,6 +15,8 @@ export interface PresentHolds {
  * then named after a failure domain that its OSDs are not in any more, and would keep them where they are. So it counts for the one they are in
  * now.
  *
+ * The same goes for a hold of all of the storage that has a node: it was rebuilt while nobody knew the domain. An update has none.
+ *
  * Of several that shared a domain and are in different ones now, the first to be granted goes on; a fence, which has no node here and waits for
  * none of them, counts beside it.
  * Fails closed: a hold whose node has no OSDs, or OSDs of several domains, keeps its name and lets nothing go.
@@ -29,7 +31,7 @@ export function presentHolds(
   const nodesOf = ({ requestId }: LedgerEntry) => heldNodes[requestId] ?? []
   const presentScope = (entry: LedgerEntry) => {
     const { scope } = entry
-    const domain = scope === '' ? undefined : domainOf(nodesOf(entry), osds)
+    const domain = domainOf(nodesOf(entry), osds)
     return domain === undefined || scope.split('+').includes(domain) ? scope : domain
   }
   if (others.every((entry) => presentScope(entry) === entry.scope)) return asNamed

@@ -30,6 +30,8 @@ export function wantedClaim(
   const domain = [scopeOf(wanted), ...wanted].find(isFree)
   if (domain === undefined) return undefined
   const scope = ledgerScope(domain)
+  // Somebody holds all of the storage, this domain with it: nobody can stand beside that.
+  if (scope === '') return undefined
   return {
     wants: 'hold',
     requestId: ownRequestId(cluster, scope),
