@@ -1,3 +1,178 @@
 import type { PlantedFault } from './planted-fault.ts'
 
-export const steps: readonly PlantedFault[] = []
+export const steps: readonly PlantedFault[] = [
+  {
+    file: 'capabilities/ceph-drain/apply/perform.ts',
+    was: 'turns?.narrow(key, step.turn)',
+    becomes: 'turns?.publish(key, step.turn)',
+    harm: 'mons and mgrs of the next zone may go while the budgets of the last one are open still, so two zones lose daemons at once',
+  },
+  {
+    file: 'capabilities/ceph-drain/apply/perform.ts',
+    was: "acquired.outcome !== 'refused'",
+    becomes: 'true',
+    harm: 'the ledger refuses the storage, and the budgets of a zone open all the same, beside a fence or a drain elsewhere',
+  },
+  {
+    file: 'capabilities/ceph-drain/apply/perform.ts',
+    was: 'this.#learned(step, { record: { refused } })',
+    becomes: 'this.#done(step)',
+    harm: 'a zone opens though nobody could write down which one, and after a restart of the operator a second zone opens beside it',
+  },
+  {
+    file: 'capabilities/ceph-drain/apply/record.ts',
+    was: `{
+        ...metadata,
+        annotations,
+        ...ownerReferences,
+        ...(foreign.labels === undefined ? {} : { labels: foreign.labels }),
+      }`,
+    becomes: '{ ...metadata, resourceVersion: undefined, annotations, ...ownerReferences }',
+    harm: 'an operator that was suspended wakes up and writes its old record over that of its successor, which then forgets the zone that is open',
+  },
+  {
+    file: 'ceph/noout.ts',
+    was: "wanted === 'unset' && code === invalid && !unknownCommand.test(err)",
+    becomes: "wanted === 'unset' && code !== 0",
+    harm: 'noout that Ceph refused to lift counts as lifted, and a host that dies weeks later is never rebalanced',
+  },
+  {
+    file: 'ceph/osd-noout.ts',
+    was: 'code === invalid && osds.length > 1',
+    becomes: 'false',
+    harm: 'one OSD that was purged during its update leaves noout on all the others, and nobody hears of it',
+  },
+  {
+    file: 'ceph/ask-ceph.ts',
+    was: 'answer.code === 0',
+    becomes: "answer.code === 0 || answer.out !== ''",
+    harm: 'a Ceph that fails halfway and has printed something is taken at its word, and nodes go on what it did not say',
+  },
+  {
+    file: 'ceph/reader/ceph-reader.ts',
+    was: 'underWay.disturbances === memory.disturbances',
+    becomes: 'true',
+    harm: 'a pass that has just seen OSD pods die joins a reading of Ceph that began before, and lets more OSDs go on it',
+  },
+  {
+    file: 'ceph/reader/ceph-reader.ts',
+    was: 'reading.number < (memory.reading?.number ?? 0)',
+    becomes: 'false',
+    harm: 'an answer that a slow mon gave before an outage arrives late and replaces the newer map, in which PGs were degraded',
+  },
+  {
+    file: 'capabilities/osd-update/apply/apply.ts',
+    was: 'uid === undefined ? {} : { preconditions: { uid } }',
+    becomes: '{}',
+    harm: 'the Deployment of an OSD that Rook has just made anew is deleted for the lost one that had its name',
+  },
+  {
+    file: 'capabilities/osd-update/apply/apply.ts',
+    was: "by === 'eviction'",
+    becomes: 'false',
+    harm: 'an update deletes OSD pods past budgets that somebody else keeps closed, and takes PGs below min_size',
+  },
+  {
+    file: 'capabilities/osd-update/apply/perform.ts',
+    was: "acquired.outcome === 'refused'",
+    becomes: 'false',
+    harm: 'an update restarts OSDs of one zone while a drain of another zone holds the storage',
+  },
+  {
+    file: 'capabilities/osd-update/apply/perform.ts',
+    was: "outcomes.find(({ result }) => result === 'unsure' || result === 'refused')",
+    becomes: "outcomes.find(({ result }) => result === 'unsure')",
+    harm: 'an OSD whose Deployment cannot be labelled is not held back, and Rook restarts it together with the batch of another host',
+  },
+  {
+    file: 'capabilities/longhorn-drain/apply/surplus.ts',
+    was: '{ preconditions, signal }',
+    becomes: '{ signal }',
+    harm: 'a replica that was surplus a moment ago is deleted after the other copy has failed, and the volume has lost its data',
+  },
+  {
+    file: 'capabilities/longhorn-drain/apply/guide.ts',
+    was: '{ annotations, ...(resourceVersion === undefined ? {} : { resourceVersion }) }',
+    becomes: '{ annotations }',
+    harm: 'the drain policy that an administrator has just set in Longhorn is written over, and comes back wrong after the drain',
+  },
+  {
+    file: 'capabilities/longhorn-drain/apply/apply.ts',
+    was: 'memory.afresh = unknown(error instanceof Error ? error.message : String(error))',
+    becomes: 'memory.afresh = known({ objects: memory.objects, snapshot: parseLonghorn(memory.objects) })',
+    harm: 'while the API server does not answer, budgets of Longhorn are opened on what a stale watch says of the replicas',
+  },
+  {
+    file: 'capabilities/drain-lock/apply/cordon.ts',
+    was: 'cordonMarkOf(node) === requestId ? { isCordoned: false, mark: null } : undefined',
+    becomes: '{ isCordoned: false, mark: null }',
+    harm: 'the end of a drain opens a node that an administrator keeps closed for its broken disk, and pods land on it',
+  },
+  {
+    file: 'capabilities/drain-lock/apply/cordon.ts',
+    was: 'isOvertaken || isCordoned(node) ? undefined : { isCordoned: true, mark }',
+    becomes: 'isOvertaken ? undefined : { isCordoned: true, mark }',
+    harm: 'a node that somebody cordoned by hand gets the mark of a drain, and is opened behind his back when that drain is over',
+  },
+  {
+    file: 'capabilities/drain-lock/apply/budgets.ts',
+    was: 'hold !== undefined && hold.requestId !== order.requestId',
+    becomes: 'false',
+    harm: 'one drain that ends frees the budget that another drain holds, and a third evicts the last replica but one',
+  },
+  {
+    file: 'capabilities/drain-lock/apply/evict.ts',
+    was: '{ ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }), preconditions: { uid } }',
+    becomes: '{ ...(gracePeriodSeconds === undefined ? {} : { gracePeriodSeconds }) }',
+    harm: 'the pod of a StatefulSet that has just started again on another node is evicted for the one that it replaced',
+  },
+  {
+    file: 'capabilities/drain-lock/apply/apply.ts',
+    was: "(await lockBudget(api, step, signal)) ? 'done' : 'learned'",
+    becomes: "(await lockBudget(api, step, signal), 'done')",
+    harm: 'a drain goes on to Locked and evicts without the budget that it needed, and gets stuck with half of its pods gone',
+  },
+  {
+    file: 'capabilities/change-node.ts',
+    was: '{ resourceVersion, annotations }',
+    becomes: '{ annotations }',
+    harm: 'kubectl cordon, called while a drain ends, is undone by an uncordon that was decided on the node as it was before',
+  },
+  {
+    file: 'capabilities/fencing/apply/apply.ts',
+    was: 'await writeStatus({ ...wanted, budget: meanwhile })',
+    becomes: 'await writeStatus(wanted)',
+    harm: 'a machine may be fenced before anybody has looked whether a drain took the storage meanwhile, and two zones are away',
+  },
+  {
+    file: 'capabilities/fencing/apply/gate.ts',
+    was: 'unknown(error instanceof Error ? error.message : String(error))',
+    becomes: "known('closed')",
+    harm: 'a budget of machines that cannot be read counts as closed, so a zone is drained while a machine of another is fenced',
+  },
+  {
+    file: 'capabilities/fencing/apply/writes.ts',
+    was: '{ preconditions, signal }',
+    becomes: '{ signal }',
+    harm: 'the lease of a node that another maintenance tool has taken over meanwhile is deleted, and its node is remediated under its hands',
+  },
+  {
+    file: 'ledger/store/ledger-store.ts',
+    was: "await api.update(disruptionLedgers, { ...present, status }, { subresource: 'status', signal })",
+    becomes:
+      "await api.update(disruptionLedgers, { ...(await api.get(disruptionLedgers, { name: ledgerName }, { signal })), status }, { subresource: 'status', signal })",
+    harm: 'of two that claim the storage in the same moment the later one erases the claim of the other, and both go ahead',
+  },
+  {
+    file: 'ledger/store/ledger-hold.ts',
+    was: 'this.#rules.own(ledger, id).some((entry) => entry.epoch === epoch)',
+    becomes: 'this.#rules.own(ledger, id).length > 0',
+    harm: 'a process whose hold was taken over by its successor goes on to write as if it were the holder',
+  },
+  {
+    file: 'capabilities/interpreter.ts',
+    was: "outcome !== 'done'",
+    becomes: "outcome === 'stopped'",
+    harm: 'what a question to Ceph taught is not decided on before the rest is done, and budgets open against a fresh no',
+  },
+]

@@ -56,6 +56,20 @@ it('a node that another client changed meanwhile is decided about again: else a 
   expect([decisions, await seen()]).toEqual([3, [false, '']])
 })
 
+it('a cordon that somebody sets between the look and the write is not undone: the write names the version that was looked at', async () => {
+  const bodies: unknown[] = []
+  const api: Pick<KubeApi, 'get' | 'patch'> = {
+    get: scenario.api.get.bind(scenario.api),
+    patch: (type, key, patch) => {
+      bodies.push(patch.body)
+      return scenario.api.get(type, key)
+    },
+  }
+  const { metadata } = await scenario.api.get(nodes, { name: 'node-1' })
+  await changeCordon(api, order, () => ({ isCordoned: false, mark: null }), signal)
+  expect(bodies).toMatchObject([{ metadata: { resourceVersion: metadata.resourceVersion } }])
+})
+
 it('what always conflicts is given up, and fails', async () => {
   await expect(changeCordon(disturbed(20), order, () => cordon, signal)).rejects.toThrow('modified')
 })

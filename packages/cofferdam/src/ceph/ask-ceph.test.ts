@@ -47,6 +47,11 @@ describe('a question to Ceph', () => {
     expect(await Promise.all(answers)).toEqual([unknown, unknown, unknown, unknown])
   })
 
+  it('that fails after something was printed is unknown: half a list would be taken for all of it', async () => {
+    const ceph = scriptCeph(() => ({ code: 5, out: '[{"id":0,"hostname":"node-a"}]', err: 'interrupted\n' }))
+    expect(await observeOsdHosts(ceph)).toEqual({ known: false, why: 'osd metadata ended with 5: interrupted' })
+  })
+
   it('that meets a bug throws it', async () => {
     const bug = new TypeError('x is undefined')
     await expect(

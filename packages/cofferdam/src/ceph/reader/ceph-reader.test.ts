@@ -292,3 +292,34 @@ describe('a hint that OSDs may have gone', () => {
     expect(await hearsOfLoss()).toBe(false)
   })
 })
+
+it('a slow answer that comes after a later one replaces it for nobody: it is from before the outage', async () => {
+  const clock = new VirtualClock()
+  const healthy = exampleMap()
+  const broken: CephMap = {
+    ...healthy,
+    epoch: healthy.epoch + 1,
+    osds: healthy.osds.map((osd) => ({ ...osd, isUp: false })),
+  }
+  const answers: readonly [number, CephMap][] = [
+    [3_000, healthy],
+    [100, broken],
+  ]
+  let asked = 0
+  const reader = new CephReader({
+    clock,
+    observeMap: async () => {
+      const [ms, map] = answers[asked++] as [number, CephMap]
+      await sleep(clock, ms)
+      return known(map)
+    },
+    observePulse: async () => unknown('not asked here'),
+  })
+  const { signal } = new AbortController()
+  const ask = () =>
+    reader.poll({ key, asker: 'ceph-drain', accepts: anew, ceph: commands, isHealthyState: () => true, signal })
+  const readings = Promise.all([ask(), ask()])
+  await clock.advance(4_000)
+  await readings
+  expect(reader.last(key).map).toEqual(known(broken))
+})

@@ -117,6 +117,16 @@ describe('acquiring', () => {
     expect([(await now())[0], hold.holds(cluster)]).toEqual(['ceph-drain has a, Acting at 1', true])
   })
 
+  it('more than can be had is no hold of a process whose successor has taken over: it would go on as the holder', async () => {
+    const { hold, way } = await open()
+    await decide(hold, 'a')
+    await way.refresh()
+    await decide(await holder(way), 'a')
+    await change(taken('reboot-1', 'a'))
+    expect((await decide(hold, 'a+b')).opened).toBeUndefined()
+    expect([(await now())[0], hold.holds(cluster)]).toEqual(['ceph-drain has a, Acting at 2', false])
+  })
+
   it('what an earlier process held goes on under a new epoch', async () => {
     const { hold, way } = await open()
     await decide(hold, 'a')

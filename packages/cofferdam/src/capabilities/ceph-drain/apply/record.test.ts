@@ -167,6 +167,17 @@ describe('a record with more to say than an object may hold', () => {
     stop()
   })
 
+  it('of an operator that was suspended is not written over that of its successor: the zone that is open would be forgotten', async () => {
+    const { api, stop } = openScenario()
+    await api.create(namespaces, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: place.namespace } })
+    const opening = (zone: string) => ({ ...change, state: { ...calmState, openDomains: [zone] } })
+    const stale = await writeRecord(api, await readRecord(api, place, signal), change, signal)
+    await writeRecord(api, stale, opening('x'), signal)
+    await expect(writeRecord(api, stale, opening('y'), signal)).rejects.toMatchObject({ reason: 'Conflict' })
+    expect((await readRecord(api, place, signal)).state.openDomains).toEqual(['x'])
+    stop()
+  })
+
   it('is not begun where its data is immutable: what follows could not be remembered', async () => {
     const { api, stop } = openScenario()
     const record = await readRecord(api, place, signal)

@@ -48,3 +48,31 @@ describe('the cordon of a request', () => {
     expect(cordonMarkOf(await scenario.api.get(nodes, { name: 'a' }))).toBe('R1')
   })
 })
+
+/** A node that an administrator has closed, with no mark of ours. */
+async function closedByHand() {
+  const { api, stop } = openScenario()
+  const node: Node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'b' }, spec: { unschedulable: true } }
+  const { metadata } = await api.create(nodes, node)
+  const stateNow = async () => {
+    const { spec, metadata } = await api.get(nodes, { name: 'b' })
+    return { isCordoned: spec?.unschedulable === true, annotations: metadata.annotations ?? {} }
+  }
+  return { api, stop, stateNow, order: { nodeName: 'b', nodeUid: metadata.uid ?? '', requestId: 'R1' } }
+}
+
+describe('a node that an administrator has closed', () => {
+  it('stays closed when a request for it ends: new pods would land on its broken disk', async () => {
+    const { api, stop, stateNow, order } = await closedByHand()
+    await uncordonNode(api, order, signal)
+    expect(await stateNow()).toEqual({ isCordoned: true, annotations: {} })
+    stop()
+  })
+
+  it('gets no mark of a request that was about to close it: the node would be opened when that ends', async () => {
+    const { api, stop, stateNow, order } = await closedByHand()
+    expect(await cordonNode(api, { ...order, nodeVersion: undefined }, signal)).toBe(true)
+    expect(await stateNow()).toEqual({ isCordoned: true, annotations: {} })
+    stop()
+  })
+})
