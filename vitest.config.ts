@@ -15,7 +15,7 @@ export default defineConfig({
       'test/fuzz/*.test.ts',
       'test/lab/**/*.test.ts',
       'test/model/**/*.test.ts',
-      'test/mutants/*.test.ts',
+      'test/mutants/**/*.test.ts',
       'test/rounds/**/*.test.ts',
       'scenarios/**/*.test.ts',
       'simulation/**/*.test.ts',
