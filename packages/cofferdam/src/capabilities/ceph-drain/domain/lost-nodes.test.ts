@@ -41,6 +41,12 @@ const rows: Record<string, { given: Scenario; then: readonly string[]; reason: s
       then: ['default'],
       reason: 'AnyOsdMayGo',
     },
+  'a node that was lost at a time nobody wrote down is not believed to run them: it may have been lost just now': {
+    given: { ...lost, lostNodes: { 'node-2': { ...notReady, sinceMs: undefined } } },
+    then: ['zone-1', 'zone-3'],
+    reason: 'DomainReleased',
+    open: ['zone-2'],
+  },
   'two zones with a lost node each: nothing may go that would be a third': {
     given: {
       ...lost,

@@ -114,6 +114,15 @@ describe('what is unknown', () => {
       },
       { kept: 'im-n1', mayDrain: 'n1: ObjectsUnusable, n2: yes' },
     ],
+    'a replica that cannot be read holds its node while the policy cannot be read either: nobody has said that it may go':
+      [
+        {
+          policy: undefined,
+          nodes: { n1: cordoned, n2: cordoned },
+          unreadable: [{ object: 'replica/x', why: 'spec.volumeName is not set', node: 'n1' }],
+        },
+        { kept: 'im-n1', mayDrain: 'n1: ObjectsUnusable, n2: yes' },
+      ],
     'an instance manager that does not run keeps what it has, and the node says why it waits': [
       { nodes: { n1: { ...cordoned, manager: { isRunning: false } } } },
       { kept: '', mayDrain: 'n1: InstanceManagerAway' },
