@@ -49,6 +49,8 @@ interface Seen {
   /** As it is when it is asked for, where that changes. */
   readonly current?: () => Observed<Ledger>
   readonly ageMs?: number
+  /** Where the view of pods is older than the others. */
+  readonly podsAgeMs?: number
   readonly guardsDeletions?: boolean
   readonly operatorUser?: Observed<string>
 }
@@ -58,6 +60,7 @@ const operator = 'system:serviceaccount:cofferdam-system:cofferdam'
 function fixture(seen: Seen) {
   const { pods = [pod], budgets = [], ledger = known(emptyLedger), renewed = ledger } = seen
   const { ageMs = 0, guardsDeletions = false, newPods = [], operatorUser = known(operator) } = seen
+  const { podsAgeMs = ageMs } = seen
   const clock = new VirtualClock(Date.UTC(2026, 0, 1))
   const outcomes: Omit<GuardOutcome, 'tookMs'>[] = []
   const attempts = new EvictionAttempts({ clock })
@@ -68,7 +71,7 @@ function fixture(seen: Seen) {
     attempts,
     guardsDeletions,
     pods: {
-      ageMs: () => ageMs,
+      ageMs: () => podsAgeMs,
       get: ({ name }) => pods.find((each) => each.name === name),
       byIndex: (_index, node) => pods.filter(({ nodeName }) => nodeName === node),
     },
@@ -162,6 +165,11 @@ const scenarios: Record<string, { given: Seen; asked?: object; isStrict?: boolea
     },
     'a view that is too old holds everything where something is locked': {
       given: { budgets: [locked], ageMs: 180_001 },
+      isStrict: true,
+      then: [false, 'HoldUnknown'],
+    },
+    'pods that alone are too old are held where something is locked: one that is newer than the view could be locked': {
+      given: { budgets: [budget()], podsAgeMs: 180_001 },
       isStrict: true,
       then: [false, 'HoldUnknown'],
     },

@@ -43,6 +43,12 @@ describe('a Ceph cluster that was saved', () => {
     expect(first?.verdict.may).toBe('no')
   })
 
+  it('keeps the reserve of each question, though one without was asked before: its yes would leave no copy in reserve', () => {
+    const ceph = cephOf('healthy')
+    const osds = ceph.mayStopDomains({ type: 'host' })[0]?.osds ?? []
+    expect([0, 1, 0].map((reserve) => ceph.mayStop(osds, { reserve }).may)).toEqual(['yes', 'no', 'yes'])
+  })
+
   it('is judged with what is down already: the next host stays', () => {
     const ceph = cephOf('host-down')
     const down = ceph.osds.filter(({ isUp }) => !isUp).map(({ id }) => id)

@@ -91,6 +91,8 @@ describe('what keeps Cofferdam from being removed', () => {
   it('storage in the hands of an operator that does not run keeps it: nothing else can ask Ceph or unset noout', () => {
     const wants = { isEvenNow: true, isWithoutSuccessor: true }
     expect(blockedOf({ ...calm, isOperatorRunning: false, ceph: [ceph], wants })).toMatchObject([{ what: 'operator' }])
+    const longhorn = [{ namespace: 'longhorn-system', changed: [] }]
+    expect(blockedOf({ ...calm, isOperatorRunning: false, longhorn, wants })).toMatchObject([{ what: 'operator' }])
     expect(blockedOf({ ...calm, isOperatorRunning: false })).toEqual([])
   })
 })

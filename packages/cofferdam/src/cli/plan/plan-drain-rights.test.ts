@@ -206,3 +206,10 @@ describe('explain node, asked by a user who may not read Longhorn', () => {
     await scenario.seconds(60)
   }
 })
+
+it('a plan with nodes that cannot be judged does not end with 0: a script would begin a maintenance that stops halfway', () => {
+  const { exitCode } = createPlanDrainCommand({} as never)
+  const node = { node: 'node-1', object: 'longhorn/longhorn-system', why: 'it may not be read' }
+  const plan = { never: [], unknown: [node] } as unknown as DrainPlanFile
+  expect([exitCode?.(plan), exitCode?.({ ...plan, unknown: [] })]).toEqual([3, 0])
+})

@@ -64,6 +64,15 @@ describe('what ceph-drain decided', () => {
     expect(await answer).toBeUndefined()
   })
 
+  it('long ago is not told where no look ends in time: a drain would go on by a yes from before Ceph fell silent', async () => {
+    const { clock, decisions, ask } = open()
+    decisions.begin(key)(decidedFrom())
+    await clock.advance(60_000)
+    const answer = ask()
+    await clock.advance(10_000)
+    expect(await answer).toBeUndefined()
+  })
+
   it('keeps the type of failure domain that Ceph told last while Ceph is silent', () => {
     const { decisions } = open()
     decisions.begin(key)(decidedFrom())
