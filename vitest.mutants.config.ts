@@ -6,7 +6,7 @@ import { readPlan } from './test/mutants/plan.ts'
 import { weaveMutants } from './test/mutants/weave-mutants.ts'
 import quick from './vitest.config.ts'
 
-const { tests, mutants } = readPlan()
+const { tests, mutants, wide } = readPlan()
 
 /** Tables before properties before whole clusters, as the plan has them: what a cheap test kills no dear one tries again. */
 class PlannedSequencer extends BaseSequencer {
@@ -43,7 +43,8 @@ export default defineConfig({
     // One test at a time: which mutant is active is one value for each worker.
     maxConcurrency: 1,
     env: { COFFERDAM_RUNS: 'few' },
-    testTimeout: 10_000,
+    // With all that pass it, scenarios are tried too.
+    testTimeout: wide ? 120_000 : 10_000,
     update: 'none',
     dangerouslyIgnoreUnhandledErrors: true,
     experimental: { fsModuleCache: false },

@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
 import { parseSource } from '../syntax.ts'
 import { weaveMutants } from '../weave-mutants.ts'
-import { planPlanted } from './plan-planted.ts'
+import { planPlanted, plantedIn } from './plan-planted.ts'
 import { reportPlanted } from './report-planted.ts'
 
 describe('faults that are planted by hand', () => {
@@ -15,7 +15,8 @@ describe('faults that are planted by hand', () => {
     }
   })
 
-  it('each do a harm of their own', () => {
+  it('are many in each part, and each does a harm of its own', () => {
+    for (const [part, faults] of Object.entries(plantedIn)) expect(faults.length, part).toBeGreaterThan(20)
     expect(new Set(planted.map(({ harm }) => harm)).size).toBe(planted.length)
   })
 
