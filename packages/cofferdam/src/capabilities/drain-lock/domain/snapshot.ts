@@ -139,7 +139,10 @@ export interface PodFacts extends PodReference {
   readonly losses: readonly PodLoss[]
   /** Who is to be asked before it is evicted, in this order, beside what Kubernetes does itself. */
   readonly responders?: readonly string[]
-  /** By its labels, which anybody may set: an OSD is believed only in the namespace of storage with daemons on the node. */
+  /**
+   * By its labels, which anybody may set: an OSD is believed only in the namespace of storage with daemons on the node. A mon or mgr is
+   * believed wherever it is: it leaves later for it, and keeps others as any pod does.
+   */
   readonly cephDaemon?: 'osd' | 'mon' | 'mgr'
   /** The budgets that cover it, by uid. More than one: the eviction API refuses the pod. */
   readonly budgetUids: readonly string[]
