@@ -93,6 +93,7 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
   }
 
   const mends: (() => unknown)[] = []
+  let isHome = false
   const handSet = new Set<string>()
   const contested = new Set<string>()
   const random = seededRandom(story.seed).stream('deeds')
@@ -109,6 +110,7 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
       handSet,
       contested,
       atHome: (mend: () => unknown) => void mends.push(mend),
+      isHome: () => isHome,
     }
     Promise.resolve(kind?.apply(ports)).catch((error: unknown) =>
       tell(`${deed.kind} failed: ${(error as Error).message}`),
@@ -123,6 +125,7 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
   for (let rest = 0; rest < calmMs; rest += stepMs) await step(stepMs)
 
   tell('everybody goes home')
+  isHome = true
   for (const mend of mends) await settled(stage, mend())
   excuses.hindered(0)
   let left: string[] = ['everything']

@@ -15,16 +15,12 @@ export const backupFaults: Readonly<Record<string, FaultKind>> = {
     row: 'F27',
     fits: always,
     async apply(ports) {
-      const { stage, random, tell, excuses, handSet, contested, atHome } = ports
+      const { stage, random, tell, excuses, handSet, contested, isHome } = ports
       const { clock, hazards, server, restartTools } = stage
       const sinceMs = between(random, 5, 70) * 1_000
       const backup = server.backup()
-      let isHome = false
-      atHome(() => {
-        isHome = true
-      })
       await sleep(clock, sinceMs)
-      if (isHome) return
+      if (isHome()) return
       tell(`etcd is restored as it was ${sinceMs / 1_000} s ago`)
       excuses.hindered(readAgainMs)
       // What was held, noted and protected since the backup is forgotten, and machines, disks and pods are as they are.

@@ -20,6 +20,8 @@ export interface DeedPorts {
   readonly contested: Set<string>
   /** At the end of the busy time all of these are called: whatever somebody left broken is set right. */
   readonly atHome: (mend: () => unknown) => void
+  /** Nothing more may be broken from then on, though some of what was broken takes its time to be set right. */
+  readonly isHome: () => boolean
 }
 
 /** A kind of work or of fault. */

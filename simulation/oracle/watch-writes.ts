@@ -1,6 +1,7 @@
 import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Node, Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { isSameJson } from '@cofferdam/kubernetes/api/json.ts'
+import type { ObjectMeta } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
 import { deployments, namespaces, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { parseRfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
@@ -116,15 +117,13 @@ export function watchWrites(ports: WriteOraclePorts, { blame }: Blame): WriteOra
     const { views, clock } = stage()
     const pod = views.of(pods).get(`${key.namespace}/${key.name}`)
     const locks = [...views.of(podDisruptionBudgets).values()].filter(({ metadata, spec }) => {
-      const until = lockEnd(metadata.annotations?.[appLockAnnotation])
       const sinceMs = lockedSince.get(metadata.name)
       return (
         pod !== undefined &&
         isCounted(pod) &&
         metadata.namespace === key.namespace &&
         isSelected(spec.selector ?? {}, pod.metadata.labels) &&
-        until !== undefined &&
-        clock.now() < until - heardMs &&
+        isLocked(metadata) &&
         sinceMs !== undefined &&
         clock.now() - sinceMs > heardMs &&
         (excuses.isAttendedFor(heardMs) || (isMarked(key.namespace) && areClocksRight()))
@@ -132,11 +131,20 @@ export function watchWrites(ports: WriteOraclePorts, { blame }: Blame): WriteOra
     })
     const letGo = data()?.taking(key, `an eviction by ${actor}`)
     return () => {
-      for (const { metadata } of locks)
+      for (const { metadata } of locks) {
+        // The guard may answer late, and the owner may have taken the lock away by then.
+        const stored = views.of(podDisruptionBudgets).get(`${metadata.namespace}/${metadata.name}`)
+        if (stored === undefined || !isLocked(stored.metadata)) continue
         blame('S4', `an eviction by ${actor} got through although ${metadata.name} was locked`)
+      }
       quorum.taken(key, `an eviction by ${actor}`)
       letGo?.()
     }
+  }
+
+  function isLocked({ annotations = {} }: ObjectMeta): boolean {
+    const until = lockEnd(annotations[appLockAnnotation])
+    return until !== undefined && stage().clock.now() < until - heardMs
   }
 
   function isMarked(namespace = ''): boolean {

@@ -76,6 +76,7 @@ export async function openDeeds(shape: ClusterShape = smallShape, spoil?: (api: 
           handSet: new Set(),
           contested: new Set(),
           atHome: (mend) => void mends.push(mend),
+          isHome: () => false,
         }),
       ),
     async mend() {
