@@ -51,6 +51,7 @@ const mendedShort: Readonly<Record<string, number>> = {
   'an OSD is not deployed with the zone of where it was while its node is not registered': 500_135,
   'two requests do not wait for each other because one gave its mon while an application kept it': 502_757,
   'a request whose hold was rebuilt while its zone was not known does not wait for itself': 503_236,
+  'an OSD is back though other groups peer because people have set a pool back': 508_511,
   'an eviction is let through when the owner has taken the lock away before the guard answered': 509_891,
   'a restored etcd is not put back while people still mend what was broken': 511_583,
   'a disk that was put back goes along when its machine is replaced': 503_127,

@@ -55,6 +55,8 @@ interface Start {
   readonly atMs: number
   /** Uids of the pods that it had then. */
   readonly before: ReadonlySet<string>
+  /** Groups that have peered without a break since it serves again. */
+  peering?: readonly string[]
 }
 
 /** With fewer OSDs in the cluster they go one at a time. */
@@ -115,9 +117,13 @@ export function watchOsdUpdates(ports: UpdateOraclePorts): UpdateOracle {
     }
   }
 
-  function isBack(osd: number, { before }: Start, { serving, groups }: CephTruth): boolean {
-    const isPodBack = podsOf(osd).some((pod) => !before.has(pod.metadata.uid ?? '') && isUsable(pod))
-    return isPodBack && serving.has(osd) && !groups.some((group) => group.isPeering && group.serving.includes(osd))
+  function isBack(osd: number, start: Start, { serving, groups }: CephTruth): boolean {
+    const isPodBack = podsOf(osd).some((pod) => !start.before.has(pod.metadata.uid ?? '') && isUsable(pod))
+    if (!isPodBack || !serving.has(osd)) return false
+    const peering = groups.filter((group) => group.isPeering && group.serving.includes(osd)).map(({ id }) => id)
+    // What begins to peer later has another cause.
+    start.peering = start.peering?.filter((id) => peering.includes(id)) ?? peering
+    return start.peering.length === 0
   }
 
   function judgeGroups(osd: number, { groups }: CephTruth): void {
