@@ -54,6 +54,7 @@ const mendedShort: Readonly<Record<string, number>> = {
   'an OSD is back though other groups peer because people have set a pool back': 508_511,
   'an eviction is let through when the owner has taken the lock away before the guard answered': 509_891,
   'a restored etcd is not put back while people still mend what was broken': 511_583,
+  'a request is heard of though etcd was restored while nobody led and its version had been given out before': 513_871,
   'a disk that was put back goes along when its machine is replaced': 503_127,
   'a request ends where a pool was created while another was to have a copy more': 25_307,
 }

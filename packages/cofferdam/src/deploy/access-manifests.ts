@@ -29,7 +29,7 @@ export function buildAccess(permissions: Permissions): JsonObject[] {
     ...grant('cofferdam:leader-lease', namespace, [
       // A create cannot be limited to a name: the name is not known to the authorizer then.
       { group: 'coordination.k8s.io', resource: 'leases', verbs: ['create'] },
-      { group: 'coordination.k8s.io', resource: 'leases', names: [name], verbs: ['get', 'update'] },
+      { group: 'coordination.k8s.io', resource: 'leases', names: [name], verbs: ['get', 'list', 'update'] },
     ]),
   ]
 }

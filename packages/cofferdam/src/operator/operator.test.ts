@@ -130,6 +130,9 @@ const wholeScenario = {
   gone: 'NodeGoneWithPods',
 }
 
+/** One of them is enough to lead. `list` shows a restored etcd sooner; by `get` the guard says who leads, and it was the only one in releases before. */
+const readsOfLease = ['coordination.k8s.io leases get', 'coordination.k8s.io leases list']
+
 describe('the operator', () => {
   it('with the rights of deploy/ and no others, says on the node how its drain goes', async () => {
     const { clock, server, admin } = await openCluster()
@@ -152,8 +155,9 @@ describe('the operator', () => {
       await clock.advance(30_000)
       await stopped
       // Without `update` the first minute works: the lease is made anew. It is the renewal that fails.
-      if (without !== 'coordination.k8s.io leases update') expect([without, stillWhole]).toEqual([without, false])
-      else expect((await admin.get(leases, { namespace, name: 'cofferdam-operator' })).spec?.holderIdentity).toBe('one')
+      if (without === 'coordination.k8s.io leases update')
+        expect((await admin.get(leases, { namespace, name: 'cofferdam-operator' })).spec?.holderIdentity).toBe('one')
+      else expect([without, stillWhole]).toEqual([without, readsOfLease.includes(without)])
       server.stop()
     }
   })

@@ -3,7 +3,7 @@ export interface Permission {
   readonly group: string
   /** A resource, or a resource and its subresource: `nodes/status`. */
   readonly resource: string
-  /** Only objects of these names; not for `create`, `list` and `watch`, where no name is known. */
+  /** Only objects of these names; not for `create`, where no name is known. A `list` or `watch` has to select it by `metadata.name`. */
   readonly names?: readonly string[]
   /** Only there; everywhere when absent. */
   readonly namespace?: string

@@ -175,6 +175,48 @@ describe('faults', () => {
     await cache.stop()
   })
 
+  it('a restored cluster that takes a watch from a version of after the backup hides nothing that is written since: it is asked for its version', async () => {
+    const { clock, server, cache, texts, errors } = fixture((server) => server.put('a', '1'))
+    server.future = 'awaited'
+    await clock.advance(60_000)
+    const backup = new Map(server.objects)
+    for (let turn = 0; turn < 10; turn += 1) server.put('b', String(turn))
+    await settled(clock)
+    server.restore(2, backup)
+    server.put('asked for since', '1')
+    await clock.advance(60_000)
+    expect(errors.map((error) => (error as Error).message)).toContain(
+      'the list of configmaps is older than what is known of them: the API server has fallen behind, or was restored from a backup',
+    )
+    await clock.advance(180_000)
+    server.put('c', '1')
+    await settled(clock)
+    expect(texts()).toEqual({ a: '1', 'asked for since': '1', c: '1' })
+    await cache.stop()
+  })
+
+  it('the version is asked for once for each stream that is taken up, with one object and whatever its labels', async () => {
+    const { clock, server, cache } = fixture((server) => server.put('a', '1'), { labelSelector: 'app=web' })
+    await clock.advance(60_000)
+    expect(server.lists).toEqual([])
+    server.closeStreams()
+    await settled(clock)
+    expect(server.lists).toEqual([{ limit: 1, signal: expect.any(AbortSignal) }])
+    await cache.stop()
+  })
+
+  it('a server that does not say its version is asked again: no stream goes on blindly', async () => {
+    const { clock, server, cache, errors } = fixture((server) => server.put('a', '1'))
+    await clock.advance(60_000)
+    server.faults.push({ kind: 'hang', after: 0 }, { kind: 'refuse', code: 503, reason: 'ServiceUnavailable' })
+    server.closeStreams()
+    await clock.advance(9_000)
+    expect([server.lists.length, server.watches.length]).toEqual([1, 1])
+    await clock.advance(11_000)
+    expect([server.lists.length, server.watches.length, errors.length]).toEqual([3, 2, 2])
+    await cache.stop()
+  })
+
   it('a listener that throws stops neither the cache nor the others', async () => {
     const { clock, server, cache, changes, errors, texts } = fixture()
     cache.subscribe(() => {

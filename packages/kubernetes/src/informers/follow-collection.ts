@@ -1,7 +1,7 @@
 import { ApiError, hasReason } from '../api/api-error.ts'
-import type { KubeObject } from '../api/kube-object.ts'
+import type { KubeList, KubeObject } from '../api/kube-object.ts'
 import type { ResourceType } from '../api/resource-type.ts'
-import type { KubeApi, WatchEvent } from '../client/kube-api.ts'
+import type { KubeApi, ListQuery, WatchEvent } from '../client/kube-api.ts'
 import { linkSignals } from '../client/link-signals.ts'
 import { compareResourceVersions } from '../client/resource-version.ts'
 import { CofferdamError } from '../errors.ts'
@@ -45,6 +45,8 @@ const shortLifeMs = 1_000
 const provenAfterMs = 30_000
 /** A page may be asked for several times below, with waits in between. */
 const pageLimitMs = 180_000
+/** The version of the server is known with one object. */
+const versionLimitMs = 10_000
 /** Old servers take a request for initial events, never say that they ended, and fall silent. */
 const initialSilenceMs = 10_000
 
@@ -68,6 +70,8 @@ class CollectionFollower<T extends KubeObject> {
   #pageSize: number
   #listsByStream: boolean
   #needsList = true
+  /** Whether the server may have been another one since the last list: a stream has ended. */
+  #mayHaveGoneBack = false
   #failures = 0
   /** Since when lists have been older than what is known. */
   #behindSince: Moment | undefined
@@ -86,6 +90,7 @@ class CollectionFollower<T extends KubeObject> {
       try {
         if (this.#needsList && !this.#listsByStream) await this.#listInPages()
         else {
+          if (this.#mayHaveGoneBack && !this.#needsList) await this.#refuseGoneBack()
           await this.#watch()
           await this.#rest(passedMs(clock, startedAt))
         }
@@ -96,18 +101,15 @@ class CollectionFollower<T extends KubeObject> {
   }
 
   async #listInPages(): Promise<void> {
-    const { api, type, clock, signal, collection } = this.#options
+    const { collection } = this.#options
     const staged = collection.stage()
     let first: string | undefined
     let continueToken: string | undefined
     do {
-      const limits = linkSignals(signal)
-      const cancel = clock.after(pageLimitMs, () => limits.abort())
       try {
-        const page = await api.list(type, {
+        const page = await this.#list(pageLimitMs, {
           ...this.#selection(),
           limit: this.#pageSize,
-          signal: limits.signal,
           ...(continueToken === undefined ? {} : { continueToken }),
         })
         for (const object of page.items) staged.put(object)
@@ -118,18 +120,29 @@ class CollectionFollower<T extends KubeObject> {
         // The list outlived the server's history. With larger pages it gets through before that happens again.
         if (continueToken !== undefined && isExpired(error)) this.#pageSize *= 2
         throw error
-      } finally {
-        cancel()
-        limits.unlink()
       }
     } while (continueToken !== undefined)
     this.#commit(staged, first)
+    this.#mayHaveGoneBack = false
+  }
+
+  async #list(limitMs: number, query: ListQuery): Promise<KubeList<T>> {
+    const { api, type, clock, signal } = this.#options
+    const limits = linkSignals(signal)
+    const cancel = clock.after(limitMs, () => limits.abort())
+    try {
+      return await api.list(type, { ...query, signal: limits.signal })
+    } finally {
+      cancel()
+      limits.unlink()
+    }
   }
 
   /** Follows one stream to its end; with the present state first where a list is needed. */
   async #watch(): Promise<void> {
     const { api, type, clock, signal, collection, onHeard, stallMs = 180_000 } = this.#options
     let staged = this.#needsList ? collection.stage() : undefined
+    this.#mayHaveGoneBack = true
     if (staged === undefined) collection.resume()
     const stream = linkSignals(signal)
     let heardAt = momentOf(clock)
@@ -199,10 +212,24 @@ class CollectionFollower<T extends KubeObject> {
     this.#options.onHeard()
   }
 
+  /**
+   * A server that was restored from a backup takes a version that it has not come to yet, and is silent about all that is written until it has.
+   * So it is asked for its version before a stream goes on; with one object, and without labels, for which it would have to read all.
+   */
+  async #refuseGoneBack(): Promise<void> {
+    const { labelSelector: _, ...selection } = this.#selection()
+    const { resourceVersion } = await this.#list(versionLimitMs, { ...selection, limit: 1 })
+    this.#needsList = this.#isBehind(resourceVersion)
+    this.#refuseBehind(resourceVersion)
+  }
+
+  #isBehind(resourceVersion: string): boolean {
+    return (compareResourceVersions(resourceVersion, this.#options.collection.resourceVersion ?? '') ?? 0) < 0
+  }
+
   #refuseBehind(resourceVersion: string): void {
-    const { clock, collection, type } = this.#options
-    const order = compareResourceVersions(resourceVersion, collection.resourceVersion ?? '')
-    if (order === undefined || order >= 0) {
+    const { clock, type } = this.#options
+    if (!this.#isBehind(resourceVersion)) {
       this.#behindSince = undefined
       return
     }

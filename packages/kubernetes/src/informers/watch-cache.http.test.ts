@@ -72,6 +72,10 @@ describe('a cache over HTTP', () => {
       const left = [...acts]
       let version = 5
       const script: Script = ({ query }, response) => {
+        if (query['watch'] === undefined && query['limit'] === '1') {
+          answerJson(response, { kind: 'PodList', metadata: { resourceVersion: String(version) }, items: [] })
+          return
+        }
         if (query['watch'] === undefined) {
           answerStatus(response, { code: 404, reason: 'NotFound', message: 'nobody should list in pages here' })
           return

@@ -169,7 +169,8 @@ describe('knowing how good the view is', () => {
     const { clock, server, cache } = fixture()
     await settled(clock)
     server.closeStreams()
-    server.faults.push({ kind: 'hang', after: 0 })
+    // The server says its version as it should; the stream after that is silent.
+    server.faults.push({ kind: 'repeat' }, { kind: 'hang', after: 0 })
     cache.noteWrite(server.put('a', '1'))
     await clock.advance(1_000)
     expect(cache.hasSeen()).toBe(false)

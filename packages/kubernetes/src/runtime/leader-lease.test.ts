@@ -10,13 +10,19 @@ function sharedLease() {
   let version = 0
   let record: LeaseRecord | undefined
   let reads = 0
+  let elsewhere = 0
   return {
+    /** Others write, and the lease stays as it is. */
+    writeElsewhere() {
+      elsewhere += 10
+    },
     current: () => record,
     reads: () => reads,
     save: () => ({ version, record }),
     /** As whoever restores etcd from a backup. */
     restore(saved: { readonly version: number; readonly record: LeaseRecord | undefined }) {
       version = saved.version
+      elsewhere = 0
       record = saved.record
     },
     take(holder: string) {
@@ -29,7 +35,7 @@ function sharedLease() {
         async read() {
           await answer(store.mode)
           reads += 1
-          return record === undefined ? undefined : { record, version: String(version) }
+          return { lease: record && { record, version: String(version) }, version: String(version + elsewhere) }
         },
         async write(next, expected) {
           await answer(store.mode)
@@ -204,6 +210,25 @@ describe('a lease that has an older version than before: etcd was restored from 
         [false, false],
       ],
     ])
+  })
+
+  it('ends who waits also when the lease was written by nobody since the backup: what it has read beside it is of after that', async () => {
+    const clock = new VirtualClock()
+    const lease = sharedLease()
+    const gone = candidate('a', clock, lease)
+    await clock.advance(10_000)
+    gone.store.mode = 'hangs'
+    const saved = lease.save()
+    const waits = candidate('bb', clock, lease)
+    lease.writeElsewhere()
+    await clock.advance(3_000)
+    lease.restore(saved)
+    let hasEnded = false
+    void waits.ended.then(() => {
+      hasEnded = true
+    })
+    await clock.advance(3_000)
+    expect([hasEnded, waits.state.leading]).toEqual([true, false])
   })
 
   it('is none that was deleted: one that is made anew has a later version, and the leader leads on', async () => {

@@ -14,9 +14,15 @@ export interface LeaseRecord {
 
 /** A place for one LeaseRecord that is changed by compare-and-swap. */
 export interface LeaseStore {
-  read(signal: AbortSignal): Promise<KeptLease | undefined>
+  read(signal: AbortSignal): Promise<StoreReading>
   /** Creates when `version` is undefined. Returns the version it has now; undefined when somebody else was faster. */
   write(record: LeaseRecord, version: string | undefined, signal: AbortSignal): Promise<string | undefined>
+}
+
+interface StoreReading {
+  readonly lease: KeptLease | undefined
+  /** How far the store has come, which is further than its lease while others write. Empty when it did not say. */
+  readonly version: string
 }
 
 interface KeptLease {
@@ -43,7 +49,7 @@ export interface LeaderLeaseOptions {
   readonly timing?: LeaderTiming
   readonly timestamp: () => string
   readonly onChange?: (holder: string) => void
-  /** The lease has an older version than it had before: the store was put back to a backup. It is over then. */
+  /** The store has an older version than it had before: it was put back to a backup. It is over then. */
   readonly onRestored?: () => void
   readonly onError?: (error: unknown) => void
 }
@@ -54,7 +60,7 @@ export interface LeaderLeaseOptions {
  * Guarantees: `mayAct()` turns false `renewDeadlineSeconds` after the last renewal began, even when nothing else could
  * run in between, and when the clock was turned back meanwhile. A takeover is timed by changes this process saw, in time that really
  * passed; times written by others are never compared with it, so a wrong clock, here or elsewhere, cannot cause one. Whoever sees that the
- * lease went back in time neither leads nor waits any more: nothing that this process knows is sure to be true.
+ * store went back in time neither leads nor waits any more: nothing that this process knows is sure to be true.
  * Assumes: time passes on no machine much faster than on another. A lease is not a fence: whoever acts for long must
  * also carry an epoch that the receiver checks.
  */
@@ -65,7 +71,7 @@ export class LeaderLease {
   #renewed: Moment | undefined
   /** As we wrote it last: while nobody else has written it, it is renewed without being read again. */
   #kept: KeptLease | undefined
-  /** The latest version that was seen. */
+  /** The latest version of the store that was seen. A lease alone may be as it was before the backup: nobody writes it while nobody leads. */
   #latest = ''
   #isRestored = false
 
@@ -132,20 +138,18 @@ export class LeaderLease {
     const kept = this.#kept
     this.#kept = undefined
     const read = () => this.#options.store.read(signal)
-    const attempt = await this.#attempt(kept === undefined ? read : async () => kept, signal)
+    const remembered = async () => ({ lease: kept, version: kept?.version ?? '' })
+    const attempt = await this.#attempt(kept === undefined ? read : remembered, signal)
     if (attempt !== 'overtaken' || kept === undefined) return attempt === 'held'
     return (await this.#attempt(read, signal)) === 'held'
   }
 
-  async #attempt(
-    find: () => Promise<KeptLease | undefined>,
-    signal: AbortSignal,
-  ): Promise<'held' | 'overtaken' | 'not held'> {
+  async #attempt(find: () => Promise<StoreReading>, signal: AbortSignal): Promise<'held' | 'overtaken' | 'not held'> {
     const { store, identity, timestamp, onError } = this.#options
     const began = momentOf(this.#options.clock)
     try {
-      const found = await raceAbort(find(), signal)
-      this.#follow(found?.version ?? '')
+      const { lease: found, version: reached } = await raceAbort(find(), signal)
+      this.#follow(reached)
       if (this.#isRestored) {
         this.#renewed = undefined
         return 'not held'
@@ -209,7 +213,7 @@ export class LeaderLease {
     const patience = new AbortController()
     const cancel = clock.after(this.#timing.retrySeconds * 1_000, () => patience.abort())
     try {
-      const found = await raceAbort(store.read(patience.signal), patience.signal)
+      const { lease: found } = await raceAbort(store.read(patience.signal), patience.signal)
       if (found?.record.holder !== identity) return
       const now = timestamp()
       const released = { ...found.record, holder: '', durationSeconds: 1, acquireTime: now, renewTime: now }

@@ -6,23 +6,32 @@ import type { LeaseStore } from './leader-lease.ts'
 
 /** Keeps a leader's record in a `coordination.k8s.io` Lease, the object that every other leader election uses. */
 export function createLeaseStore(api: KubeApi, key: { readonly namespace: string; readonly name: string }): LeaseStore {
+  let mayList = true
+  // A list also says how far the whole store has come.
+  const list = async (signal: AbortSignal) => {
+    const selection = { namespace: key.namespace, fieldSelector: `metadata.name=${key.name}` }
+    const { items, resourceVersion } = await api.list(leases, { ...selection, signal })
+    return { lease: items[0] && keptLease(items[0]), version: resourceVersion }
+  }
+  const get = async (signal: AbortSignal) => {
+    try {
+      const lease = keptLease(await api.get(leases, key, { signal }))
+      return { lease, version: lease.version }
+    } catch (error) {
+      if (hasReason(error, 'NotFound')) return { lease: undefined, version: '' }
+      throw error
+    }
+  }
   return {
     async read(signal) {
+      if (!mayList) return await get(signal)
       try {
-        const { metadata, spec = {} } = await api.get(leases, key, { signal })
-        return {
-          version: metadata.resourceVersion ?? '',
-          record: {
-            holder: spec.holderIdentity ?? '',
-            durationSeconds: spec.leaseDurationSeconds ?? 0,
-            acquireTime: spec.acquireTime ?? '',
-            renewTime: spec.renewTime ?? '',
-            transitions: spec.leaseTransitions ?? 0,
-          },
-        }
+        return await list(signal)
       } catch (error) {
-        if (hasReason(error, 'NotFound')) return undefined
-        throw error
+        // The rights are those of a release before.
+        if (!hasReason(error, 'Forbidden')) throw error
+        mayList = false
+        return await get(signal)
       }
     },
     async write(record, version, signal) {
@@ -49,6 +58,19 @@ export function createLeaseStore(api: KubeApi, key: { readonly namespace: string
         if (hasReason(error, 'NotFound') && version !== undefined) return undefined
         throw error
       }
+    },
+  }
+}
+
+function keptLease({ metadata, spec = {} }: Lease) {
+  return {
+    version: metadata.resourceVersion ?? '',
+    record: {
+      holder: spec.holderIdentity ?? '',
+      durationSeconds: spec.leaseDurationSeconds ?? 0,
+      acquireTime: spec.acquireTime ?? '',
+      renewTime: spec.renewTime ?? '',
+      transitions: spec.leaseTransitions ?? 0,
     },
   }
 }

@@ -25,6 +25,7 @@ import { listObjects } from './registry/list-objects.ts'
 import { patchObject } from './registry/patch-object.ts'
 import { bucketOf, type Registry, type WriteRequest } from './registry/registry.ts'
 import { patchScale, readScale, updateScale } from './registry/scale-subresource.ts'
+import { type SelectionQuery, selectedName } from './registry/selection.ts'
 import { asServed } from './registry/served-version.ts'
 import { requestToken } from './registry/service-account-token.ts'
 import { updateObject } from './registry/update-object.ts'
@@ -73,11 +74,11 @@ export class InProcessApi implements EmbeddedApi {
   }
 
   async list<T extends KubeObject>(type: ResourceType<T>, query: ListQuery = {}): Promise<KubeList<T>> {
-    return listObjects(this.#registry, this.#open(type, 'list', namespaceOf(query)), query) as KubeList<T>
+    return listObjects(this.#registry, this.#open(type, 'list', targetOf(query)), query) as KubeList<T>
   }
 
   watch<T extends KubeObject>(type: ResourceType<T>, query: WatchQuery = {}): AsyncIterable<WatchEvent<T>> {
-    const open = () => watchObjects(this.#registry, this.#open(type, 'watch', namespaceOf(query)), query)
+    const open = () => watchObjects(this.#registry, this.#open(type, 'watch', targetOf(query)), query)
     try {
       // Opened at once, not at the first read: what happens from now on is not missed.
       return open() as AsyncIterable<WatchEvent<KubeObject>> as AsyncIterable<WatchEvent<T>>
@@ -177,7 +178,7 @@ export class InProcessApi implements EmbeddedApi {
     query: ListQuery = {},
     { onListed, ...options }: DeleteOptions & { readonly onListed?: (list: KubeList) => void } = {},
   ): Promise<void> {
-    const definition = this.#open(type, 'deletecollection', namespaceOf(query))
+    const definition = this.#open(type, 'deletecollection', targetOf(query))
     const request = this.#write(definition, options)
     const list = listObjects(this.#registry, definition, query)
     onListed?.(list)
@@ -244,6 +245,12 @@ function subresourceOf(subresource: string | undefined): { readonly subresource?
 
 function namespaceOf({ namespace }: { readonly namespace?: string | undefined }): { readonly namespace?: string } {
   return namespace === undefined ? {} : { namespace }
+}
+
+/** Who may read one object by its name may also select it by that name. */
+function targetOf({ namespace, fieldSelector }: SelectionQuery): Target {
+  const name = fieldSelector && selectedName(fieldSelector)
+  return { ...namespaceOf({ namespace }), ...(name && { name }) }
 }
 
 async function* refusedWatch(error: ApiError): AsyncGenerator<never> {

@@ -17,6 +17,8 @@ export type Fault =
   | { readonly kind: 'repeat' }
 
 interface Stream {
+  /** Events after this version. */
+  readonly from: number
   readonly queue: MapEvent[]
   wake: () => void
   isOver: boolean
@@ -30,6 +32,8 @@ export class HostileServer {
   readonly watches: WatchQuery[] = []
   /** Whether it knows `sendInitialEvents`, refuses it, or does not look at it, as servers of old. */
   streaming: 'yes' | 'refused' | 'ignored' = 'yes'
+  /** Whether it refuses a watch from a version that it has not come to, or takes it and is silent until it has, as servers with a cache do. */
+  future: 'refused' | 'awaited' = 'refused'
   #version = 1
   #oldest = 1
   #history: { readonly version: number; readonly event: MapEvent; readonly before: ConfigMap | undefined }[] = []
@@ -141,7 +145,12 @@ export class HostileServer {
     if (isInitial && this.streaming === 'refused') {
       throw new ApiError('Invalid', 'sendInitialEvents: Forbidden: not supported here')
     }
-    const stream: Stream = { queue: this.#beginning(query), wake: () => {}, isOver: false }
+    const stream: Stream = {
+      from: isInitial ? 0 : Number(query.resourceVersion),
+      queue: this.#beginning(query),
+      wake: () => {},
+      isOver: false,
+    }
     if (isInitial && this.streaming === 'yes') {
       this.#send(stream, { type: 'BOOKMARK', resourceVersion: this.version, initialEventsEnd: true })
     }
@@ -178,7 +187,7 @@ export class HostileServer {
   #beginning(query: WatchQuery): MapEvent[] {
     if (query.sendInitialEvents === true) return [...this.objects.values()].map((object) => ({ type: 'ADDED', object }))
     const from = Number(query.resourceVersion)
-    if (from > this.#version) {
+    if (from > this.#version && this.future === 'refused') {
       const causes = [{ reason: 'ResourceVersionTooLarge', message: 'Too large resource version' }]
       throw new ApiError('Timeout', `Too large resource version: ${from}`, { details: { causes } })
     }
@@ -212,7 +221,7 @@ export class HostileServer {
   }
 
   #send(stream: Stream, event: MapEvent): void {
-    if (stream.isOver) return
+    if (stream.isOver || versionOf(event) <= stream.from) return
     stream.queue.push(event)
     stream.wake()
   }

@@ -16,6 +16,13 @@ const roleBindings: ResourceType = {
   kind: 'RoleBinding',
   namespaced: true,
 }
+const clusterRoles: ResourceType = {
+  group,
+  version: 'v1',
+  plural: 'clusterroles',
+  kind: 'ClusterRole',
+  namespaced: false,
+}
 const accessReviews: ResourceType = {
   group: 'authorization.k8s.io',
   version: 'v1',
@@ -57,6 +64,27 @@ describe('a user of the embedded server', () => {
       code: 403,
       message: 'pods is forbidden: User "ann" cannot list resource "pods" in API group "" at the cluster scope',
     })
+    stop()
+  })
+
+  it('who may list one object by its name may select it by that name, and nothing else', async () => {
+    const { ann, admin, bind, stop } = fixture()
+    await admin.create(clusterRoles, {
+      apiVersion: `${group}/v1`,
+      kind: 'ClusterRole',
+      metadata: { name: 'reads-one' },
+      rules: [{ apiGroups: [''], resources: ['configmaps'], resourceNames: ['one'], verbs: ['list'] }],
+    } as KubeObject)
+    await bind('reads-one')
+    for (const name of ['one', 'two'])
+      await admin.create(configMaps, { apiVersion: 'v1', kind: 'ConfigMap', metadata: { namespace: 'default', name } })
+    const select = async (fieldSelector?: string) =>
+      (await ann.list(configMaps, { namespace: 'default', ...(fieldSelector && { fieldSelector }) })).items.map(
+        ({ metadata }) => metadata.name,
+      )
+    expect(await select('metadata.name=one')).toEqual(['one'])
+    for (const selector of ['metadata.name=two', 'metadata.name!=two', 'metadata.namespace=default', undefined])
+      await expect(select(selector)).rejects.toMatchObject({ code: 403 })
     stop()
   })
 

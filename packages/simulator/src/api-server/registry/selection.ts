@@ -58,6 +58,17 @@ export function parseSelection(definition: ResourceDefinition, query: SelectionQ
   return { prefix, isSelective: true, indexed, matches }
 }
 
+/** The one name that a field selector leaves; undefined also where it cannot be read. */
+export function selectedName(fieldSelector: string): string | undefined {
+  try {
+    return parseFieldSelector(fieldSelector).find(
+      ({ field, operator }) => field === 'metadata.name' && operator === '=',
+    )?.value
+  } catch {
+    return undefined
+  }
+}
+
 function readSelector<T>(read: () => T): T {
   try {
     return read()
