@@ -55,6 +55,7 @@ const mendedShort: Readonly<Record<string, number>> = {
   'an eviction is let through when the owner has taken the lock away before the guard answered': 509_891,
   'a restored etcd is not put back while people still mend what was broken': 511_583,
   'a request is heard of though etcd was restored while nobody led and its version had been given out before': 513_871,
+  'a request is heard of by a process that could not ask while etcd was restored and came as far again': 522_606,
   'a disk that was put back goes along when its machine is replaced': 503_127,
   'a request ends where a pool was created while another was to have a copy more': 25_307,
 }

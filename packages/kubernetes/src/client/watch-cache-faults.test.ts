@@ -205,15 +205,31 @@ describe('faults', () => {
     await cache.stop()
   })
 
-  it('a server that does not say its version is asked again: no stream goes on blindly', async () => {
-    const { clock, server, cache, errors } = fixture((server) => server.put('a', '1'))
+  it('a server that was away for longer than ten seconds is listed anew: one that was restored meanwhile may have come as far again', async () => {
+    const { clock, server, cache, texts } = fixture((server) => server.put('a', '1'))
+    server.future = 'awaited'
     await clock.advance(60_000)
-    server.faults.push({ kind: 'hang', after: 0 }, { kind: 'refuse', code: 503, reason: 'ServiceUnavailable' })
-    server.closeStreams()
+    const backup = new Map(server.objects)
+    server.put('b', '1')
+    await settled(clock)
+    server.faults.push({ kind: 'hang', after: 0 })
+    server.restore(2, backup)
+    server.put('asked for since', '1')
+    for (let turn = 0; turn < 10; turn += 1) server.writeElsewhere()
     await clock.advance(9_000)
-    expect([server.lists.length, server.watches.length]).toEqual([1, 1])
-    await clock.advance(11_000)
-    expect([server.lists.length, server.watches.length, errors.length]).toEqual([3, 2, 2])
+    expect([server.lists.length, texts()]).toEqual([1, { a: '1', b: '1' }])
+    await clock.advance(3_000)
+    expect(texts()).toEqual({ a: '1', 'asked for since': '1' })
+    await cache.stop()
+  })
+
+  it('a stream that was silent for three minutes is followed by a list: what its server has become is not known', async () => {
+    const { clock, server, cache } = fixture((server) => server.put('a', '1'))
+    await clock.advance(60_000)
+    server.faults.push({ kind: 'repeat' }, { kind: 'hang', after: 0 })
+    server.closeStreams()
+    await clock.advance(200_000)
+    expect(server.watches.map(({ sendInitialEvents = false }) => sendInitialEvents)).toEqual([true, false, true])
     await cache.stop()
   })
 

@@ -45,6 +45,8 @@ const shortLifeMs = 1_000
 const provenAfterMs = 30_000
 /** A page may be asked for several times below, with waits in between. */
 const pageLimitMs = 180_000
+/** Within this time no cluster is restored from a backup and has come as far again. After it the server's version proves nothing, and all is read. */
+const restorableMs = 10_000
 /** The version of the server is known with one object. */
 const versionLimitMs = 10_000
 /** Old servers take a request for initial events, never say that they ended, and fall silent. */
@@ -70,8 +72,8 @@ class CollectionFollower<T extends KubeObject> {
   #pageSize: number
   #listsByStream: boolean
   #needsList = true
-  /** Whether the server may have been another one since the last list: a stream has ended. */
-  #mayHaveGoneBack = false
+  /** Since when no stream tells what happens, once one did. */
+  #lostSince: Moment | undefined
   #failures = 0
   /** Since when lists have been older than what is known. */
   #behindSince: Moment | undefined
@@ -90,9 +92,10 @@ class CollectionFollower<T extends KubeObject> {
       try {
         if (this.#needsList && !this.#listsByStream) await this.#listInPages()
         else {
-          if (this.#mayHaveGoneBack && !this.#needsList) await this.#refuseGoneBack()
+          if (this.#lostSince !== undefined && !this.#needsList) await this.#askVersion(this.#lostSince)
           await this.#watch()
           await this.#rest(passedMs(clock, startedAt))
+          this.#lostSince = momentOf(clock)
         }
       } catch (error) {
         if (!signal.aborted) await this.#recover(error, passedMs(clock, startedAt))
@@ -123,7 +126,6 @@ class CollectionFollower<T extends KubeObject> {
       }
     } while (continueToken !== undefined)
     this.#commit(staged, first)
-    this.#mayHaveGoneBack = false
   }
 
   async #list(limitMs: number, query: ListQuery): Promise<KubeList<T>> {
@@ -142,7 +144,6 @@ class CollectionFollower<T extends KubeObject> {
   async #watch(): Promise<void> {
     const { api, type, clock, signal, collection, onHeard, stallMs = 180_000 } = this.#options
     let staged = this.#needsList ? collection.stage() : undefined
-    this.#mayHaveGoneBack = true
     if (staged === undefined) collection.resume()
     const stream = linkSignals(signal)
     let heardAt = momentOf(clock)
@@ -177,6 +178,7 @@ class CollectionFollower<T extends KubeObject> {
         }
         collection.apply(event)
         this.#failures = 0
+        this.#lostSince = undefined
         onHeard()
       }
     } catch (error) {
@@ -191,6 +193,7 @@ class CollectionFollower<T extends KubeObject> {
     if (signal.aborted) return
     if (staged !== undefined) throw new StreamingUnsupported()
     if (isStalled) {
+      this.#needsList = true
       const message = `the watch of ${type.plural} was silent for ${stallMs / 1000} s`
       throw new CofferdamError('API_UNREACHABLE', message, { facts: { resource: type.plural } })
     }
@@ -208,6 +211,7 @@ class CollectionFollower<T extends KubeObject> {
   #commit(staged: StagedList<T>, resourceVersion = ''): void {
     this.#refuseBehind(resourceVersion)
     this.#needsList = false
+    this.#lostSince = undefined
     staged.commit(resourceVersion)
     this.#options.onHeard()
   }
@@ -216,7 +220,9 @@ class CollectionFollower<T extends KubeObject> {
    * A server that was restored from a backup takes a version that it has not come to yet, and is silent about all that is written until it has.
    * So it is asked for its version before a stream goes on; with one object, and without labels, for which it would have to read all.
    */
-  async #refuseGoneBack(): Promise<void> {
+  async #askVersion(lostSince: Moment): Promise<void> {
+    this.#needsList = passedMs(this.#options.clock, lostSince) > restorableMs
+    if (this.#needsList) return
     const { labelSelector: _, ...selection } = this.#selection()
     const { resourceVersion } = await this.#list(versionLimitMs, { ...selection, limit: 1 })
     this.#needsList = this.#isBehind(resourceVersion)
@@ -254,7 +260,11 @@ class CollectionFollower<T extends KubeObject> {
       this.#listsByStream = false
       return
     }
-    if (livedMs >= provenAfterMs) this.#failures = 0
+    if (livedMs >= provenAfterMs) {
+      this.#failures = 0
+      this.#lostSince = undefined
+    }
+    this.#lostSince ??= momentOf(this.#options.clock)
     this.#failures += 1
     if (isExpired(error)) {
       this.#needsList = true
