@@ -60,7 +60,7 @@ describe('what holds a node is told with the replica, the volume, its user, what
     ])
   })
 
-  it("for a replica that finds no place: Longhorn's words, and what makes room", () => {
+  it("for a replica that finds no place: Longhorn's words, what each node lacks, and what makes room", () => {
     const { nodes } = decide({
       policy: 'block-for-eviction',
       nodes: { n1: cordoned, n2: {} },
@@ -77,7 +77,7 @@ describe('what holds a node is told with the replica, the volume, its user, what
         volume: 'db',
         reason: 'NoPlaceForReplica',
         explanation:
-          'Replica db-n1 of volume db is to leave node n1, but no node takes another copy: ReplicaSchedulingFailure: insufficient storage.',
+          'Replica db-n1 of volume db is to leave node n1, but no node takes another copy: ReplicaSchedulingFailure: insufficient storage (n1 is to be drained, n2 has a copy already).',
         wayOut:
           'Add a node or a disk, free space, let copies share a node (replica-soft-anti-affinity), correct node and disk tags, or uncordon the node.',
       },

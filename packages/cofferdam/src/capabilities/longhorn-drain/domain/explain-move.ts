@@ -3,6 +3,7 @@ import type { ReplicaBlocker } from './decision.ts'
 import { isFormerTicket } from './eviction-ticket.ts'
 import type { LonghornIndex } from './longhorn-index.ts'
 import { type MoveWait, moveStateOf } from './move-state.ts'
+import { whyNoPlace } from './place-for-copy.ts'
 import type { ReplicaView } from './snapshot.ts'
 
 type MoveText = Pick<ReplicaBlocker, 'reason' | 'explanation' | 'wayOut'>
@@ -22,7 +23,11 @@ export function explainMove(index: LonghornIndex, replica: ReplicaView, of: stri
       'It ends when the new copy is complete.',
     )
   }
-  if (volume?.schedulingProblem !== undefined) return explainNoPlace(of, node, volume.schedulingProblem)
+  if (volume?.schedulingProblem !== undefined) {
+    // Longhorn names no node, and the one that takes a copy again may be closed by whoever waits for this move.
+    const byNode = whyNoPlace(index, volume, node)
+    return explainNoPlace(of, node, `${volume.schedulingProblem}${byNode === undefined ? '' : ` (${byNode})`}`)
+  }
   if (state.is === 'not-begun') {
     return text(
       'ReplicaMustLeave',

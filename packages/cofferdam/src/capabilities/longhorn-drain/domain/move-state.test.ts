@@ -62,6 +62,17 @@ describe('a replica that should leave its node', () => {
           'is to leave node n1, but no node takes another copy: ReplicaSchedulingFailure: insufficient storage.',
       },
     ],
+    'waits for a place that another tool keeps closed: the node is named, or two drains wait for each other and their administrator does not learn for whom': [
+      said(
+        { copies: both, schedulingProblem: 'ReplicaSchedulingFailure: nodes are unavailable' },
+        { nodes: { ...nodes, n3: { isCordoned: true, takesReplicas: false } } },
+      ),
+      {
+        reason: 'NoPlaceForReplica',
+        explanation:
+          'is to leave node n1, but no node takes another copy: ReplicaSchedulingFailure: nodes are unavailable (n1 is to be drained, n2 has a copy already, n3 is cordoned).',
+      },
+    ],
     'waits for a volume that migrates': [
       said({ copies: both, changing: 'it migrates to node n3' }),
       {
