@@ -223,6 +223,18 @@ describe('faults', () => {
     await cache.stop()
   })
 
+  it('a collection that may be listed and not watched is not listed over and over in place of that', async () => {
+    const { clock, server, cache } = fixture((server) => server.put('a', '1'), { listBy: 'pages' })
+    await clock.advance(60_000)
+    const forbidden: Fault = { kind: 'refuse', code: 403, reason: 'Forbidden' }
+    server.faults.push(...Array.from({ length: 10 }, (): Fault[] => [{ kind: 'repeat' }, forbidden]).flat())
+    server.closeStreams()
+    await clock.advance(300_000)
+    expect(server.lists.filter(({ limit }) => limit !== 1)).toHaveLength(1)
+    expect(server.faults).toEqual([])
+    await cache.stop()
+  })
+
   it('a stream that was silent for three minutes is followed by a list: what its server has become is not known', async () => {
     const { clock, server, cache } = fixture((server) => server.put('a', '1'))
     await clock.advance(60_000)

@@ -275,6 +275,8 @@ class CollectionFollower<T extends KubeObject> {
     }
     if (error instanceof ApiError && error.code === 404) await this.#pause(0, absentBackoff)
     else await this.#pause(error instanceof ApiError ? (error.details?.retryAfterSeconds ?? 0) * 1000 : 0)
+    // Whoever may not watch is told so by a server that is there, and must not list all for ever in place of it.
+    if (hasReason(error, 'Forbidden')) this.#lostSince = momentOf(this.#options.clock)
   }
 
   async #pause(atLeastMs: number, policy: BackoffPolicy = backoff): Promise<void> {
