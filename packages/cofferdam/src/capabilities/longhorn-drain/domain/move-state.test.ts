@@ -62,7 +62,7 @@ describe('a replica that should leave its node', () => {
           'is to leave node n1, but no node takes another copy: ReplicaSchedulingFailure: insufficient storage.',
       },
     ],
-    'waits for a place that another tool keeps closed: the node is named, or two drains wait for each other and their administrator does not learn for whom': [
+    'waits for a place that another drain keeps closed, and names that node: its administrator has to end one': [
       said(
         { copies: both, schedulingProblem: 'ReplicaSchedulingFailure: nodes are unavailable' },
         { nodes: { ...nodes, n3: { isCordoned: true, takesReplicas: false } } },
