@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { endCircles, moveLastCopies } from './end-circles.ts'
+import { endCircles, moveLastCopies, restartKured } from './end-circles.ts'
 import type { Stage } from './stage/open-stage.ts'
 
 interface Given {
@@ -87,4 +87,14 @@ const singles: Record<string, [Single, readonly string[]]> = {
 
 it.each(Object.entries(singles))('%s', async (_, [given, expected]) => {
   expect(await moved(given)).toEqual(expected)
+})
+
+it('kured is restarted where its drain has left out a pod, and nowhere else: it would wait for ever for what needs that pod (seed 527126)', () => {
+  const restarted: string[] = []
+  const kured = {
+    hasGivenUpPods: (name: string) => name === 'node-1',
+    restartPod: (name: string) => void restarted.push(name),
+  }
+  const stage = { shape: { nodes: ['node-1', 'node-2'] }, kured } as unknown as Stage
+  expect([restartKured(stage), restarted]).toEqual([['node-1'], ['node-1']])
 })

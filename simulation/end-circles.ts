@@ -38,6 +38,16 @@ export async function moveLastCopies(stage: Pick<Stage, 'views' | 'api' | 'kured
   return stuck
 }
 
+/**
+ * A drain of kured whose eviction of one pod failed, rather than being refused, waits for the others without it, as docs/tools/kured.md tells; so
+ * somebody restarts its pod. Returns the nodes.
+ */
+export function restartKured({ kured, shape }: Pick<Stage, 'kured' | 'shape'>): readonly string[] {
+  const stuck = shape.nodes.filter((name) => kured?.hasGivenUpPods(name) === true)
+  for (const name of stuck) kured?.restartPod(name)
+  return stuck
+}
+
 /** Nodes that it closed and has not rebooted. */
 function keptByKured({ views, kured }: Pick<Stage, 'views' | 'kured'>): readonly Node[] {
   return [...views.of(nodes).values()].filter(

@@ -7,7 +7,7 @@ import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption
 import { faultKinds } from './deeds/fault-kinds.ts'
 import { workKinds } from './deeds/work-kinds.ts'
 import { detachByHand } from './detach-by-hand.ts'
-import { endCircles, moveLastCopies } from './end-circles.ts'
+import { endCircles, moveLastCopies, restartKured } from './end-circles.ts'
 import { observeLeftovers } from './leftovers.ts'
 import { openBlame, type Violation } from './oracle/blame.ts'
 import { openExcuses } from './oracle/excuses.ts'
@@ -137,6 +137,8 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
         tell(`somebody ends ${name}: it and kured wait for each other`)
       for (const name of await settled(stage, moveLastCopies(stage)))
         tell(`somebody has the only copy of ${name} moved, which kured waits for`)
+      for (const name of restartKured(stage))
+        tell(`somebody restarts kured on ${name}: it has left out a pod, and the others wait for that`)
     }
     const found = await settled(stage, observeLeftovers(stage, { handSet, contested }))
     left = areLeft ? [...found, 'volumes were attached by hand a moment ago'] : found

@@ -57,6 +57,7 @@ const mendedShort: Readonly<Record<string, number>> = {
   'a request is heard of though etcd was restored while nobody led and its version had been given out before': 513_871,
   'a request is heard of by a process that could not ask while etcd was restored and came as far again': 522_606,
   'somebody ends one of two drains that wait for each other, since the closed node is named': 523_177,
+  'kured is restarted that has left out a pod because the guard answered too late': 527_126,
   'a disk that was put back goes along when its machine is replaced': 503_127,
   'a request ends where a pool was created while another was to have a copy more': 25_307,
 }

@@ -129,4 +129,27 @@ describe('kured', () => {
     await seconds(3 * minute)
     expect(await isCordoned(nodeName)).toBe(true)
   })
+
+  it('leaves out a pod whose eviction failed, and waits for the others without it until its own pod is restarted', async () => {
+    const opened = await open({ drainTimeoutMs: 0 })
+    const { api, kured, seconds, podsOf } = opened
+    for (const name of ['web', 'twice']) await api.create(deployments, deployment(name, { replicas: 3 }))
+    await api.create(podDisruptionBudgets, budget('web', { maxUnavailable: 0 }))
+    const second = budget('twice', { maxUnavailable: 1 })
+    await api.create(podDisruptionBudgets, second)
+    await api.create(podDisruptionBudgets, { ...second, metadata: { ...second.metadata, name: 'second' } })
+    await seconds(10)
+    const nodeName = (await podsOf('twice'))[0]?.spec.nodeName ?? ''
+    kured.requireReboot(nodeName)
+    await seconds(6 * minute)
+    expect([await opened.isCordoned(nodeName), kured.hasGivenUpPods(nodeName)]).toEqual([true, true])
+    const { namespace = '' } = second.metadata
+    await api.delete(podDisruptionBudgets, { namespace, name: 'second' })
+    const onNode = async () => (await podsOf('twice')).filter(({ spec }) => spec.nodeName === nodeName).length
+    await seconds(10 * minute)
+    expect(await onNode()).toBe(1)
+    kured.restartPod(nodeName)
+    await seconds(6 * minute)
+    expect([await onNode(), kured.hasGivenUpPods(nodeName)]).toEqual([0, false])
+  })
 })

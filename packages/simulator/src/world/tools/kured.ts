@@ -38,6 +38,8 @@ export interface SimulatedKured extends Actor {
   /** Takes the sentinel away without a reboot. */
   forgetReboot(nodeName: string): void
   isRebootRequired(nodeName: string): boolean
+  /** Whether its drain there has left out a pod whose eviction failed: it waits for the others, which may wait for that one. */
+  hasGivenUpPods(nodeName: string): boolean
   /** The pod on the node is replaced, as in a rollout. */
   restartPod(nodeName: string): void
   /** Nodes that were rebooted, in their order. */
@@ -92,11 +94,14 @@ export function startKured(ports: KuredPorts, options: KuredOptions = {}): Simul
   const rebooted: string[] = []
   /** Which process runs on a node: none, or the last that was started. */
   const processes = new Map<string, { readonly boot: string }>()
+  /** Nodes whose drain has given up a pod and still waits for others. */
+  const incomplete = new Set<string>()
   const view = tools.views.of(nodes)
 
   function start(name: string, boot: string): void {
     const process = { boot }
     processes.set(name, process)
+    incomplete.delete(name)
     const isAlive = () => processes.get(name) === process && kubelet.isOn(name)
     const lock = openKuredLock(tools, { daemonSet, nodeName: name, concurrency, ttlMs: lockTtlMs })
     run(name, lock, isAlive).catch((error: unknown) => {
@@ -144,8 +149,10 @@ export function startKured(ports: KuredPorts, options: KuredOptions = {}): Simul
     if (!isHeld) return false
     await setCordon(tools, name, true)
     const limit = drainTimeoutMs === 0 ? {} : { timeoutMs: drainTimeoutMs }
-    const problem = await runNodeDrain(tools, name, { ...limit, podSelector: drainPodSelector, isAlive })
+    const onRefused = () => void (isAlive() && incomplete.add(name))
+    const problem = await runNodeDrain(tools, name, { ...limit, podSelector: drainPodSelector, isAlive, onRefused })
     if (!isAlive()) return true
+    incomplete.delete(name)
     if (problem !== undefined && !forceReboot) {
       await lock.release()
       await setCordon(tools, name, false)
@@ -171,6 +178,7 @@ export function startKured(ports: KuredPorts, options: KuredOptions = {}): Simul
     requireReboot: (name) => void sentinels.add(name),
     forgetReboot: (name) => void sentinels.delete(name),
     isRebootRequired: (name) => sentinels.has(name),
+    hasGivenUpPods: (name) => incomplete.has(name),
     restartPod: (name) => start(name, view.get(name)?.status?.nodeInfo?.bootID ?? ''),
     rebooted,
   }
