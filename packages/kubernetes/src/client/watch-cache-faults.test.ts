@@ -205,23 +205,29 @@ describe('faults', () => {
     await cache.stop()
   })
 
-  it('a server that was away for longer than ten seconds is listed anew: one that was restored meanwhile may have come as far again', async () => {
-    const { clock, server, cache, texts } = fixture((server) => server.put('a', '1'))
-    server.future = 'awaited'
-    await clock.advance(60_000)
-    const backup = new Map(server.objects)
-    server.put('b', '1')
-    await settled(clock)
-    server.faults.push({ kind: 'hang', after: 0 })
-    server.restore(2, backup)
-    server.put('asked for since', '1')
-    for (let turn = 0; turn < 10; turn += 1) server.writeElsewhere()
-    await clock.advance(9_000)
-    expect([server.lists.length, texts()]).toEqual([1, { a: '1', b: '1' }])
-    await clock.advance(3_000)
-    expect(texts()).toEqual({ a: '1', 'asked for since': '1' })
-    await cache.stop()
-  })
+  it.each(['stream', 'pages'] as const)(
+    'a server that was away for longer than ten seconds is listed by %s: one that was restored meanwhile may have come as far again',
+    async (listBy) => {
+      const { clock, server, cache, texts } = fixture((server) => server.put('a', '1'), { listBy })
+      server.future = 'awaited'
+      await clock.advance(60_000)
+      const backup = new Map(server.objects)
+      const listed = server.lists.length
+      server.put('b', '1')
+      await settled(clock)
+      server.faults.push({ kind: 'hang', after: 0 })
+      server.restore(2, backup)
+      server.put('asked for since', '1')
+      for (let turn = 0; turn < 10; turn += 1) server.writeElsewhere()
+      await clock.advance(9_000)
+      expect([server.lists.length - listed, texts()]).toEqual([1, { a: '1', b: '1' }])
+      await clock.advance(3_000)
+      expect(texts()).toEqual({ a: '1', 'asked for since': '1' })
+      const streamed = server.watches.filter(({ sendInitialEvents }) => sendInitialEvents === true)
+      expect(streamed).toHaveLength(listBy === 'stream' ? 2 : 0)
+      await cache.stop()
+    },
+  )
 
   it('a collection that may be listed and not watched is not listed over and over in place of that', async () => {
     const { clock, server, cache } = fixture((server) => server.put('a', '1'), { listBy: 'pages' })

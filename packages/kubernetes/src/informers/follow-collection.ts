@@ -90,9 +90,9 @@ class CollectionFollower<T extends KubeObject> {
     while (!signal.aborted) {
       const startedAt = momentOf(clock)
       try {
+        if (this.#lostSince !== undefined && !this.#needsList) await this.#askVersion(this.#lostSince)
         if (this.#needsList && !this.#listsByStream) await this.#listInPages()
         else {
-          if (this.#lostSince !== undefined && !this.#needsList) await this.#askVersion(this.#lostSince)
           await this.#watch()
           await this.#rest(passedMs(clock, startedAt))
           this.#lostSince = momentOf(clock)
