@@ -20,6 +20,11 @@ export interface OraclePorts {
   readonly isUnattended: () => boolean
   /** How many looks in a row an OSD may be under two budgets: in real time a look may fall between two writes. Default none. */
   readonly overlapLooks?: number
+  /**
+   * OSDs that Ceph has marked down though they run, because the machine stood still: nobody has taken them. No placement group is judged until all
+   * have recovered from it. Asked at every look; absent: there are none.
+   */
+  readonly stalledOsds?: (osds: CephMap['osds']) => readonly number[]
 }
 
 export interface Oracle {
@@ -39,13 +44,14 @@ export interface Oracle {
  * no placement group falls below its floor.
  */
 export function watchOver(ports: OraclePorts): Oracle {
-  const { views, namespace, domainLabel, observeCeph, isUnattended, overlapLooks = 0 } = ports
+  const { views, namespace, domainLabel, observeCeph, isUnattended, overlapLooks = 0, stalledOsds } = ports
   const overlaps = new Map<string, number>()
   const violations: string[] = []
   const budgets = views.of(podDisruptionBudgets)
   let isGuarded = false
   let isAsking = false
   let looks = 0
+  let isRecovering = false
   let last: CephMap | undefined
   /** A pod or a budget has changed since the last look at them, or an OSD was under two budgets then. */
   let isRelevant = true
@@ -68,10 +74,14 @@ export function watchOver(ports: OraclePorts): Oracle {
     if (!map.known) return
     looks += 1
     const { pgs, pools, osds } = map.value
+    const isStalled = (stalledOsds?.(osds).length ?? 0) > 0
+    isRecovering ||= isStalled
     // Read again with the same parts: there is nothing that was not seen before.
-    if (last?.pgs === pgs && last.pools === pools && last.osds === osds) return
+    if (!isRecovering && last?.pgs === pgs && last.pools === pools && last.osds === osds) return
     last = map.value
-    for (const group of groupsBelowFloor(map.value)) blame(`placement group ${group} was below its floor`)
+    const below = groupsBelowFloor(map.value)
+    isRecovering &&= isStalled || below.length > 0
+    if (!isRecovering) for (const group of below) blame(`placement group ${group} was below its floor`)
   }
 
   function lookAtOsds(): void {

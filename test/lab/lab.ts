@@ -17,6 +17,7 @@ import { isActive, isReady } from '@cofferdam/simulator/world/pod-facts.ts'
 import { type Oracle, watchOver } from '../../scenarios/testing/oracle.ts'
 import { budgetText, recordCluster, recordHealth } from '../../scenarios/testing/recorder.ts'
 import type { LabCeph } from './ceph/lab-ceph.ts'
+import { watchForStalls } from './ceph/stalled-osds.ts'
 import { startCeph } from './ceph/start-ceph.ts'
 import type { ControlPlane } from './control-plane/control-plane.ts'
 import { runKubectl, startKubectl } from './control-plane/run-kubectl.ts'
@@ -157,6 +158,7 @@ async function open({ folder, journal, endings, close, options }: Opening): Prom
     observeCeph: () => observeCeph(ceph.commands),
     isUnattended: () => operator.processes().size === 0 || options.isUnattended?.() === true,
     overlapLooks: 4,
+    stalledOsds: watchForStalls({ daemon: (osd) => ceph.daemon(`osd.${osd}`), tell }),
   })
   endings.push(() => oracle.stop())
 

@@ -2,6 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { configMaps, events } from '@cofferdam/kubernetes/api/resources.ts'
+import { operatorAccount } from '@cofferdam/product/deploy/operator-manifests.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type Lab, openLab } from './lab.ts'
 
@@ -63,6 +64,14 @@ const said = (...words: string[]) =>
     ({ stdout }) => stdout,
     (error: Error) => error.message,
   )
+
+it('the operator may list its Lease by that name, and nothing else: by the version of the list it knows a restored etcd', async () => {
+  const { namespace, name } = operatorAccount
+  const list = ['-n', namespace, 'get', 'leases', '-o', 'name', `--as=system:serviceaccount:${namespace}:${name}`]
+  expect((await said(...list, `--field-selector=metadata.name=${name}`)).trim()).toMatch(new RegExp(`/${name}$`))
+  for (const more of [[], ['--field-selector=metadata.name=other'], [`--field-selector=metadata.name!=other`]])
+    expect(await said(...list, ...more)).toContain('is forbidden')
+})
 
 it('the admission policies of deploy/ are understood by a real API server, and refuse what they say', async () => {
   const applied = ['-k', join(import.meta.dirname, '../../deploy/admission-policies/rights')]
