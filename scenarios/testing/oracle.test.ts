@@ -14,8 +14,13 @@ const group = {
 }
 const nothing = { values: () => [], subscribe: () => () => {} }
 
-/** What the oracle has blamed after each look: which OSDs are up, and which of them have stalled. */
-async function blamed(...looks: readonly { readonly up: readonly number[]; readonly stalled?: readonly number[] }[]) {
+interface Look {
+  readonly up: readonly number[]
+  readonly stalled?: readonly number[]
+}
+
+/** How many promises the oracle has seen broken after each look. */
+async function blamed(looks: readonly Look[]) {
   let [now] = looks
   const seen = () => ({
     pgs: { ...group },
@@ -44,7 +49,7 @@ async function blamed(...looks: readonly { readonly up: readonly number[]; reado
 const whole = { up: [0, 1] }
 const short = { up: [0] }
 
-const cases: Record<string, [Parameters<typeof blamed>, readonly number[]]> = {
+const cases: Record<string, [readonly Look[], readonly number[]]> = {
   'a group that falls below its floor because an OSD was taken is a broken promise': [
     [whole, short],
     [0, 1],
@@ -60,5 +65,5 @@ const cases: Record<string, [Parameters<typeof blamed>, readonly number[]]> = {
 }
 
 it.each(Object.entries(cases))('%s', async (_, [looks, expected]) => {
-  expect(await blamed(...looks)).toEqual(expected)
+  expect(await blamed(looks)).toEqual(expected)
 })
