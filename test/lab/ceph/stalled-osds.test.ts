@@ -2,11 +2,14 @@ import { describe, expect, it } from 'vitest'
 import { watchForStalls } from './stalled-osds.ts'
 
 function fixture() {
-  const process = { pid: 7, isThere: true, isStopped: false }
+  const process = { pid: 7, isThere: true, wasSignalled: false }
   const told: string[] = []
   const stalls = watchForStalls({
-    daemon: () => ({ pid: process.pid, isRunning: () => process.isThere }),
-    isStopped: () => process.isStopped,
+    daemon: () => ({
+      pid: process.pid,
+      isRunning: () => process.isThere,
+      wasSignalled: () => process.wasSignalled,
+    }),
     tell: (line) => told.push(line),
   })
   return { process, told, look: (isUp: boolean) => stalls([{ id: 3, isUp }]).length > 0 }
@@ -35,12 +38,10 @@ describe('an OSD that Ceph has marked down', () => {
     expect(look(false)).toBe(false)
   })
 
-  it('was taken by a fire where its process is stopped, also a moment after it goes on', () => {
+  it('was taken where its process was asked to end or stopped, though it still runs: an OSD marks itself down before it has ended', () => {
     const { process, look } = fixture()
     look(true)
-    process.isStopped = true
-    expect(look(false)).toBe(false)
-    process.isStopped = false
+    process.wasSignalled = true
     expect(look(false)).toBe(false)
   })
 })

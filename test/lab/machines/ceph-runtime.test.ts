@@ -27,6 +27,7 @@ function fakeCeph() {
       logFile: '',
       ended,
       isRunning: () => isRunning,
+      wasSignalled: () => false,
       end(end) {
         isRunning = false
         resolve(end)

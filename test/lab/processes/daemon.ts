@@ -25,6 +25,8 @@ export interface Daemon {
   readonly logFile: string
   readonly ended: Promise<DaemonEnd>
   isRunning(): boolean
+  /** Whether somebody has asked it to end, or sent it a signal: what becomes of it since then is no accident. */
+  wasSignalled(): boolean
   signal(signal: NodeJS.Signals): void
   /** Asks it to end, and kills it when it has not within the time. Resolves when it is gone. */
   stop(options?: { readonly graceMs?: number }): Promise<void>
@@ -45,6 +47,7 @@ export function startDaemon(options: DaemonOptions): Daemon {
   })
   closeSync(log)
   let end: DaemonEnd | undefined
+  let wasSignalled = false
   const ended = new Promise<DaemonEnd>((resolve) => {
     const finish = (result: DaemonEnd) => {
       end ??= result
@@ -66,13 +69,16 @@ export function startDaemon(options: DaemonOptions): Daemon {
     logFile,
     ended,
     isRunning: () => end === undefined,
+    wasSignalled: () => wasSignalled,
     signal(signal) {
       if (end !== undefined) return
+      wasSignalled = true
       journal.tell(name, `gets ${signal}`)
       child.kill(signal)
     },
     async stop({ graceMs = 5_000 } = {}) {
       if (end !== undefined) return
+      wasSignalled = true
       child.kill('SIGTERM')
       await Promise.race([ended, pause(graceMs, undefined, { ref: false })])
       if (end === undefined) child.kill('SIGKILL')
