@@ -71,6 +71,23 @@ describe('a node with data of Longhorn may begin to leave', () => {
       given: { policy: 'allow-if-replica-is-stopped', nodes: open, volumes: { db: alone } },
       then: 'yes, behind LastReplica',
     },
+    'not where such a copy is used from another node: no drain of this one stops it, and it would hold all storage meanwhile':
+      {
+        given: {
+          policy: 'allow-if-replica-is-stopped',
+          nodes: open,
+          volumes: { db: { ...alone, attachedTo: 'n2' } },
+        },
+        then: 'no, behind LastReplica',
+      },
+    'where such a copy is used from the node itself': {
+      given: {
+        policy: 'allow-if-replica-is-stopped',
+        nodes: open,
+        volumes: { db: { ...alone, attachedTo: 'n1' } },
+      },
+      then: 'yes, behind LastReplica',
+    },
     'when the budget that protects the other copy is made only once it is cordoned, as where nodes come and go': {
       given: { isAutoscaled: true, nodes: bare, volumes: { db: { copies: { n1: 'healthy', n2: 'healthy' } } } },
       then: 'yes',

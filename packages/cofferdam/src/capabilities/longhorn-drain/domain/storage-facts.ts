@@ -102,12 +102,16 @@ const lastingReasons: ReadonlySet<string> = new Set([
   'DrainPolicyUnknown',
 ])
 
-/** Whether it would hold the node however long one waits. What holds only while it runs may stop when its pods leave. */
+/**
+ * Whether it would hold the node however long one waits. What holds only while it runs may stop when the pods of the node leave, but not
+ * where whoever uses it is on another node.
+ */
 function isLasting(snapshot: LonghornSnapshot, node: string, { reason, volume: name }: ReplicaBlocker): boolean {
   if (!lastingReasons.has(reason)) return false
   const volume = volumesByName(snapshot).get(name)
   const intent = snapshot.nodes.find((each) => each.name === node)?.intent
-  return ruleOf({ setting: policyFor(snapshot.settings, intent), volume }) !== 'last-unless-stopped'
+  if (ruleOf({ setting: policyFor(snapshot.settings, intent), volume }) !== 'last-unless-stopped') return true
+  return volume?.attachedTo !== undefined && volume.attachedTo !== node
 }
 
 /** Every manager of the node is held by all that holds the node. */
