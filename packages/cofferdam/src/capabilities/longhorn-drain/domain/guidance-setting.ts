@@ -3,7 +3,7 @@ import { putAnnotation, rebootPolicyAnnotation, restoresAnnotation, wantedPolicy
 import type { GuidanceDecision, GuidanceStep } from './guidance-decision.ts'
 import type { SettingMark } from './guidance-marks.ts'
 import { drainPolicySetting, parseDrainPolicy, strictestOf } from './policy.ts'
-import type { DrainPolicy, LonghornNodeView, LonghornSnapshot } from './snapshot.ts'
+import type { DrainPolicy, LonghornDrainSettings, LonghornNodeView, LonghornSnapshot } from './snapshot.ts'
 
 interface GuidedSetting extends Omit<GuidanceDecision, 'reverted'> {
   /** What Longhorn goes by once the steps are done; undefined: no node may be asked for. */
@@ -36,6 +36,7 @@ export function guideSetting(
     if (restores === undefined) return nothing
     return { ...nothing, steps: [restore(before, 'No node is being drained any more')] }
   }
+  if (restores === undefined && !leaving.some((node) => begins(settings, node))) return nothing
   const own = parseDrainPolicy(before)
   const asked = askedFor(leaving, { wanted: mark.hasWish ? settings.policy : own, reboot: settings.rebootPolicy })
   const known = asked.flatMap(({ policy }) => (policy.known ? [policy.value] : []))
@@ -49,6 +50,14 @@ export function guideSetting(
     return { ...nothing, steps, inForce: aim }
   }
   return aim === asItIs ? nothing : { ...nothing, steps: [put(snapshot, leaving, { aim, before })], inForce: aim }
+}
+
+/**
+ * Whether another policy is put in force for it. Where only drains count, a node that Longhorn empties by its own setting, for a cordon alone,
+ * is none: a milder policy would stop that, count as no longer needed, and be put in force again without an end.
+ */
+function begins({ trigger }: Pick<LonghornDrainSettings, 'trigger'>, { isDraining }: LonghornNodeView): boolean {
+  return trigger === 'cordon' || isDraining
 }
 
 /** His value counts for as long as a node leaves, also if he should later choose what we had chosen. */

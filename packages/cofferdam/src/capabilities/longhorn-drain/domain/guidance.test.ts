@@ -56,6 +56,24 @@ describe('the policy', () => {
       { notes: { 'wanted-policy': all, trigger: 'drain' }, nodes: { n1: drained } },
       [put(all)],
     ],
+    'is not put in force where Longhorn empties a cordoned node by its own setting and only drains count: the two would take turns without an end (seed 600446)':
+      [
+        {
+          value: all,
+          notes: { 'wanted-policy': 'always-allow', trigger: 'drain' },
+          nodes: { n1: { ...cordoned, isAutoEvicting: true } },
+        },
+        [],
+      ],
+    'stays in force where only drains count while Longhorn moves what a drain began, though nobody tries to evict any more':
+      [
+        {
+          ...inForce(all),
+          notes: { ...inForce(all).notes, trigger: 'drain' },
+          nodes: { n1: { ...cordoned, isAutoEvicting: true } },
+        },
+        [],
+      ],
     'is put in force for an announced drain before the node is cordoned, since Longhorn lets go at the cordon': [
       { notes: { 'wanted-policy': all }, nodes: { n1: { isDraining: true, intent: 'Remove' } } },
       [put(all)],
