@@ -96,8 +96,11 @@ export function watchData(stage: Stage, { blame }: Blame, excuses: Excuses): Dat
       if (pod === undefined || app !== 'rook-ceph-osd' || id === undefined) return undefined
       const osd = Number(id)
       const wrongs = judge(osd, ceph.controls.truth(), by)
+      const askedMs = clock.now()
       return () => {
-        for (const wrong of wrongs) blame('S1', wrong)
+        // The guard may answer late: by then the disk may have been pulled, or placement groups may belong elsewhere.
+        const isTakenByOthers = excuses.isMeddledWith('storage') || (brokeAt(osd) ?? -1) >= askedMs
+        for (const wrong of isTakenByOthers ? [] : wrongs) blame('S1', wrong)
         // Only this one: who is evicted twice may have a successor by then, which serves again.
         take(osd, [pod])
       }
