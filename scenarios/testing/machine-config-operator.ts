@@ -1,3 +1,4 @@
+import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import {
   machineConfigAnnotations as annotations,
@@ -8,21 +9,26 @@ import { customResourceDefinitions, nodes } from '@cofferdam/kubernetes/api/reso
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { machineConfigPoolDefinition } from '@cofferdam/simulator/cluster-file/maintenance-definitions.ts'
-import type { Actor, Views } from '@cofferdam/simulator/world/actor.ts'
+import type { RestartedActor, Views } from '@cofferdam/simulator/world/actor.ts'
 import type { Kubelet } from '@cofferdam/simulator/world/nodes/kubelet.ts'
 import { annotationOf } from '@cofferdam/simulator/world/tools/annotation-of.ts'
 import { createMachineConfigOperator } from '@cofferdam/simulator/world/tools/machine-config.ts'
 
-export interface MachineConfigs extends Actor {
+export interface MachineConfigs extends RestartedActor {
   /** All nodes of the pool are to get this configuration. */
   update(config: string): Promise<void>
   change(body: JsonObject): Promise<void>
   pool(): MachineConfigPool
   /** Whether it is paused, and by whom as far as that is noted: `paused by cofferdam`, `paused`, `lifted`, or nothing. */
   pause(): string
+  /** Whether it has begun with this node, and is not done. */
+  isUpdating(node: Node): boolean
   /** Of every node `node-1 Done two`: the state and the configuration that it has. */
   states(): string[]
 }
+
+/** The one pool that there is. */
+export const poolOfAllNodes = 'worker'
 
 const role = 'node-role.kubernetes.io/worker'
 
@@ -46,14 +52,14 @@ export async function openMachineConfigs(
   await api.create(machineConfigPools, {
     apiVersion: 'machineconfiguration.openshift.io/v1',
     kind: 'MachineConfigPool',
-    metadata: { name: 'worker', ...(isManaged ? { annotations: { 'cofferdam.io/manage-pause': 'true' } } : {}) },
+    metadata: { name: poolOfAllNodes, ...(isManaged ? { annotations: { 'cofferdam.io/manage-pause': 'true' } } : {}) },
     spec: { nodeSelector: { matchLabels: { [role]: '' } }, configuration: { name: 'one' } },
   } as MachineConfigPool)
   const operator = createMachineConfigOperator(ports, { isRebootless: (config) => config === 'keys' })
   const change = async (body: JsonObject) => {
-    await api.patch(machineConfigPools, { name: 'worker' }, { type: 'merge', body })
+    await api.patch(machineConfigPools, { name: poolOfAllNodes }, { type: 'merge', body })
   }
-  const pool = () => views.of(machineConfigPools).get('worker') as MachineConfigPool
+  const pool = () => views.of(machineConfigPools).get(poolOfAllNodes) as MachineConfigPool
   return {
     ...operator,
     update: (config) => change({ spec: { configuration: { name: config } } }),
@@ -65,6 +71,7 @@ export async function openMachineConfigs(
       if (pool().spec?.paused !== true) return isLifted ? 'lifted' : ''
       return note === undefined ? 'paused' : 'paused by cofferdam'
     },
+    isUpdating: (node) => annotationOf(node, 'state') !== 'Done',
     states: () =>
       [...views.of(nodes).values()]
         .map((node) => `${node.metadata.name} ${annotationOf(node, 'state')} ${annotationOf(node, 'currentConfig')}`)

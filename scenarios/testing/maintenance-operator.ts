@@ -3,13 +3,10 @@ import { customResourceDefinitions, namespaces } from '@cofferdam/kubernetes/api
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import type { Clock } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { nodeMaintenanceDefinition } from '@cofferdam/simulator/cluster-file/maintenance-definitions.ts'
-import type { Views } from '@cofferdam/simulator/world/actor.ts'
-import {
-  createNodeMaintenanceOperator,
-  type NodeMaintenanceOperator,
-} from '@cofferdam/simulator/world/tools/node-maintenance.ts'
+import type { RestartedActor, Views } from '@cofferdam/simulator/world/actor.ts'
+import { createNodeMaintenanceOperator } from '@cofferdam/simulator/world/tools/node-maintenance.ts'
 
-export interface Maintenances extends NodeMaintenanceOperator {
+export interface Maintenances extends RestartedActor {
   maintain(nodeName: string, reason?: string, name?: string): Promise<void>
   giveBack(nodeName: string): Promise<void>
   statusOf(nodeName: string): NonNullable<NodeMaintenance['status']>

@@ -14,6 +14,7 @@ import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import { openTools } from '../world/actor.ts'
 import { createBudgetHealthCheck, type Remediator } from '../world/machines/budget-health-check.ts'
 import { type MachineApi, machineKinds } from '../world/machines/machine-kinds.ts'
+import type { MachineDrain } from '../world/machines/machines-description.ts'
 import { createModernHealthChecks } from '../world/machines/modern-health-checks.ts'
 import { createNodeHealthCheck } from '../world/machines/node-health-check.ts'
 import { powerCycle } from '../world/machines/power-cycle.ts'
@@ -42,6 +43,8 @@ interface MachinePorts {
   readonly leaseAccess: readonly KubeObject[]
   /** The disks of one node are in another now. */
   readonly onDisksMoved?: (from: string, to: string) => void
+  /** How machines are drained that are deleted; absent: they are not. */
+  readonly drain?: MachineDrain
 }
 
 /** The machines behind the nodes, and who takes sick ones away. Assumes: the nodes and the operator's kinds are there. */
@@ -50,7 +53,7 @@ export async function startMachines(
   ceph: ClusterDescription['ceph'],
   ports: MachinePorts,
 ): Promise<RunningMachines> {
-  const { api, clock, random, world, leaseAccess, onDisksMoved } = ports
+  const { api, clock, random, world, leaseAccess, onDisksMoved, drain } = ports
   await seedKinds(api, machines, leaseAccess)
   if (machines.api === 'none') return startNodesAlone(machines, ceph, ports)
   const kinds = machineKinds(machines.api)
@@ -64,6 +67,7 @@ export async function startMachines(
       clusterName: machines.clusterName,
       sets: machines.sets.map((set) => ({ ...set, volumes: machines.volumes })),
       timings: machines.pace,
+      ...(drain && { drain }),
     },
   )
   await simulated.seeded

@@ -15,6 +15,12 @@ export interface Actor {
   stop(): void
 }
 
+/** One whose process can be started again. */
+export interface RestartedActor extends Actor {
+  /** As a new pod of it does: it forgets what it had begun, and looks at every object once more. */
+  restart(): void
+}
+
 export interface ActorFailure {
   readonly actor: string
   readonly key: string

@@ -2,7 +2,7 @@ import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { machineConfigAnnotations } from '@cofferdam/kubernetes/api/kinds/machine-config.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
-import { type Actor, type ActorPorts, openTools } from '../actor.ts'
+import { type ActorPorts, openTools, type RestartedActor } from '../actor.ts'
 import type { Kubelet } from '../nodes/kubelet.ts'
 import { annotationOf, type ConfigAnnotation } from './annotation-of.ts'
 
@@ -24,32 +24,47 @@ const patienceMs = 3_600_000
 export function startConfigDaemons(
   ports: ActorPorts & ConfigDaemonPorts,
   { rebootSeconds = 60, isRebootless = () => false }: ConfigDaemonOptions,
-): Actor {
+  configOf: (node: Node) => string | undefined,
+): RestartedActor {
   const tools = openTools('machine-config-daemon', ports)
   const view = tools.views.of(nodes)
   const queue = tools.queue({ needs: [view], work: sync, concurrency: 16 })
   /** What a daemon has on the disk of its node: the boot that it left, while it reboots for an update. */
   const left = new Map<string, string>()
+  /** The configuration that a node has on its disk, whatever its object says. */
+  const onDisk = new Map<string, string>()
   const askedMs = new Map<string, number>()
 
   async function sync(name: string): Promise<void> {
     const node = view.get(name)
     if (node === undefined) return
+    if (annotationOf(node, 'currentConfig') === '') return register(node)
     const config = annotationOf(node, 'desiredConfig')
     const isDone = config === annotationOf(node, 'currentConfig') && annotationOf(node, 'state') === 'Done'
     if (config === '' || isDone) return
-    const before = left.get(name)
+    // A daemon that was started again finds the configuration on the disk, and has booted into it.
+    const before = left.get(name) ?? (onDisk.get(name) === config ? '' : undefined)
     if (before !== undefined) return finish(node, config, before)
     if (annotationOf(node, 'state') === 'Done') {
       await annotate(name, { state: 'Working' })
       return queue.addAfter(name, prepareMs)
     }
-    if (isRebootless(config))
+    if (isRebootless(config)) {
+      onDisk.set(name, config)
       return annotate(name, { state: 'Done', currentConfig: config, desiredDrain: `uncordon-${config}` })
+    }
     const wish = `drain-${config}`
     if (annotationOf(node, 'lastAppliedDrain') === wish) return reboot(node)
     if (annotationOf(node, 'desiredDrain') !== wish) await annotate(name, { desiredDrain: wish })
     await wait(node)
+  }
+
+  /** A node that has registered anew, or for the first time, with the configuration that its machine was given. */
+  async function register(node: Node): Promise<void> {
+    const { name } = node.metadata
+    const config = onDisk.get(name) ?? configOf(node)
+    left.delete(name)
+    if (config !== undefined) await annotate(name, { currentConfig: config, desiredConfig: config, state: 'Done' })
   }
 
   async function wait(node: Node): Promise<void> {
@@ -68,6 +83,7 @@ export function startConfigDaemons(
     const { name } = node.metadata
     askedMs.delete(name)
     left.set(name, bootOf(node))
+    onDisk.set(name, annotationOf(node, 'desiredConfig'))
     await annotate(name, { postConfigAction: 'Rebooting' })
     ports.kubelet.reboot(name, rebootSeconds)
     queue.addAfter(name, pollMs)
@@ -95,13 +111,21 @@ export function startConfigDaemons(
 
   tools.onStop(
     view.subscribe(({ key, before, after }) => {
+      const current = after === undefined ? '' : annotationOf(after, 'currentConfig')
+      if (current !== '' && !onDisk.has(key)) onDisk.set(key, current)
       const isNew =
         after !== undefined &&
         before?.metadata.annotations?.[machineConfigAnnotations.desiredConfig] !== annotationOf(after, 'desiredConfig')
       if (isNew) queue.add(key)
     }),
   )
-  return { stop: tools.stop }
+  return {
+    stop: tools.stop,
+    restart() {
+      left.clear()
+      for (const { metadata } of view.values()) queue.addAfter(metadata.name, pollMs)
+    },
+  }
 }
 
 function bootOf({ status }: Node): string {

@@ -1,7 +1,7 @@
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { machineConfigAnnotations } from '@cofferdam/kubernetes/api/kinds/machine-config.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
-import { type Actor, type ActorPorts, openTools } from '../actor.ts'
+import { type ActorPorts, openTools, type RestartedActor } from '../actor.ts'
 import { annotationOf } from './annotation-of.ts'
 import { runNodeDrain, setCordon } from './kubectl-drain.ts'
 
@@ -14,7 +14,7 @@ const complainAfterMs = 3_600_000
 const workers = 5
 
 /** The drain controller: does what daemons ask for by annotation, and notes the last that it did. It never gives up. */
-export function startConfigDrains(ports: ActorPorts): Actor {
+export function startConfigDrains(ports: ActorPorts): RestartedActor {
   const tools = openTools('machine-config-drain', ports)
   const { api, clock } = tools
   const view = tools.views.of(nodes)
@@ -64,5 +64,11 @@ export function startConfigDrains(ports: ActorPorts): Actor {
       if (!isSame) queue.addAfter(key, delayMs)
     }),
   )
-  return { stop: tools.stop }
+  return {
+    stop: tools.stop,
+    restart() {
+      begun.clear()
+      for (const { metadata } of view.values()) queue.addAfter(metadata.name, delayMs)
+    },
+  }
 }

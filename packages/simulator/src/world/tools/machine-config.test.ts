@@ -1,3 +1,4 @@
+import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import {
   machineConfigAnnotations as annotations,
@@ -12,14 +13,14 @@ import {
 } from '@cofferdam/kubernetes/api/resources.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { machineConfigPoolDefinition } from '../../cluster-file/maintenance-definitions.ts'
-import type { Actor } from '../actor.ts'
+import type { RestartedActor } from '../actor.ts'
 import type { World } from '../start-world.ts'
 import { budget, deployment, openWorld, type Scenario } from '../testing/scenario.ts'
 import { annotationOf } from './annotation-of.ts'
 import { createMachineConfigOperator } from './machine-config.ts'
 
 let scenario: Scenario & { readonly world: World }
-let operator: Actor
+let operator: RestartedActor
 
 beforeEach(async () => {
   scenario = await openWorld({ nodeCount: 3, kubelet: { readySeconds: 1, terminationSeconds: 1 } })
@@ -121,6 +122,54 @@ describe('the Machine Config Operator', () => {
     await scenario.api.patch(podDisruptionBudgets, shop, { type: 'merge', body: { spec: { maxUnavailable: 1 } } })
     await scenario.seconds(600)
     expect((await lines())[0]).toBe('node-1 Done uncordon-two')
+  })
+
+  it('goes on with the others when a node is deleted and registers again, with the configuration that is on its disk', async () => {
+    await change({ configuration: { name: 'two' } })
+    await scenario.seconds(30)
+    const { metadata, spec, status } = await scenario.api.get(nodes, { name: 'node-1' })
+    await scenario.api.delete(nodes, { name: 'node-1' })
+    const again = { name: 'node-1', labels: metadata.labels ?? {} }
+    const { unschedulable: _, ...open } = spec ?? {}
+    await scenario.api.create(nodes, { apiVersion: 'v1', kind: 'Node', metadata: again, spec: open, status } as Node)
+    await scenario.seconds(5)
+    expect((await lines())[0]).toBe('node-1 Done')
+    await scenario.seconds(1_200)
+    expect(await lines()).toEqual(['node-1 Done', 'node-2 Done uncordon-two', 'node-3 Done uncordon-two'])
+    const configs = (await scenario.list(nodes)).map((node) => annotationOf(node, 'currentConfig'))
+    expect(configs).toEqual(['two', 'two', 'two'])
+  })
+
+  it('goes on with an update that a restored etcd has forgotten when its pods are started again: the node has booted into it', async () => {
+    await change({ configuration: { name: 'two' } })
+    await scenario.seconds(900)
+    const before = {
+      [annotations.currentConfig]: 'one',
+      [annotations.state]: 'Working',
+      [annotations.desiredDrain]: 'drain-two',
+      [annotations.lastAppliedDrain]: 'drain-two',
+    }
+    const body = { metadata: { annotations: before }, spec: { unschedulable: true } }
+    await scenario.api.patch(nodes, { name: 'node-2' }, { type: 'merge', body })
+    const boots = await bootsOf()
+    operator.restart()
+    await scenario.seconds(60)
+    expect((await lines())[1]).toBe('node-2 Done uncordon-two')
+    expect(await bootsOf()).toEqual(boots)
+  })
+
+  it('gives a machine that is new the configuration of its pool, and does not drain it for that', async () => {
+    const { metadata, spec } = await scenario.api.get(nodes, { name: 'node-3' })
+    await change({ configuration: { name: 'keys' } })
+    await scenario.seconds(120)
+    await scenario.api.create(nodes, {
+      apiVersion: 'v1',
+      kind: 'Node',
+      metadata: { name: 'node-4', labels: metadata.labels ?? {} },
+      spec: spec ?? {},
+    } as Node)
+    await scenario.seconds(5)
+    expect((await lines())[3]).toBe('node-4 Done')
   })
 
   it('takes as many nodes at once as may be unavailable', async () => {

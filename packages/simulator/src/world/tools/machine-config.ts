@@ -8,7 +8,7 @@ import {
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
 import { isSelected } from '@cofferdam/kubernetes/api/label-selector.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
-import { type Actor, type ActorPorts, openTools } from '../actor.ts'
+import { type ActorPorts, openTools, type RestartedActor } from '../actor.ts'
 import { annotationOf } from './annotation-of.ts'
 import { type ConfigDaemonOptions, type ConfigDaemonPorts, startConfigDaemons } from './machine-config-daemon.ts'
 import { startConfigDrains } from './machine-config-drain.ts'
@@ -22,7 +22,7 @@ const delayMs = 5_000
 export function createMachineConfigOperator(
   ports: ActorPorts & ConfigDaemonPorts,
   options: ConfigDaemonOptions = {},
-): Actor {
+): RestartedActor {
   const tools = openTools('machine-config-controller', ports)
   const poolView = tools.views.of(machineConfigPools)
   const nodeView = tools.views.of(nodes)
@@ -51,16 +51,25 @@ export function createMachineConfigOperator(
     return names.includes('master') ? 'master' : (own ?? names[0])
   }
 
+  const configOf = (node: Node) => poolView.get(poolOf(node) ?? '')?.spec?.configuration?.name
+
   function enqueueAll(): void {
     for (const { metadata } of poolView.values()) queue.addAfter(metadata.name, delayMs)
   }
 
   tools.onStop(poolView.subscribe(enqueueAll))
   tools.onStop(nodeView.subscribe(enqueueAll))
-  const parts = [startConfigDrains(ports), startConfigDaemons(ports, options)]
+  const drains = startConfigDrains(ports)
+  const daemons = startConfigDaemons(ports, options, configOf)
   return {
+    restart() {
+      drains.restart()
+      daemons.restart()
+      enqueueAll()
+    },
     stop() {
-      for (const part of parts) part.stop()
+      drains.stop()
+      daemons.stop()
       tools.stop()
     },
   }

@@ -10,12 +10,13 @@ import {
 import { microTimestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { nodeMaintenanceDefinition } from '../../cluster-file/maintenance-definitions.ts'
+import type { RestartedActor } from '../actor.ts'
 import type { World } from '../start-world.ts'
 import { budget, deployment, openWorld, type Scenario } from '../testing/scenario.ts'
-import { createNodeMaintenanceOperator, type NodeMaintenanceOperator } from './node-maintenance.ts'
+import { createNodeMaintenanceOperator } from './node-maintenance.ts'
 
 let scenario: Scenario & { readonly world: World }
-let operator: NodeMaintenanceOperator
+let operator: RestartedActor
 
 beforeEach(async () => {
   scenario = await openWorld({ nodeCount: 3, kubelet: { readySeconds: 1, terminationSeconds: 1 } })

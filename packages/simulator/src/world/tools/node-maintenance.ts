@@ -8,7 +8,7 @@ import {
 } from '@cofferdam/kubernetes/api/kinds/node-maintenance.ts'
 import { nodes } from '@cofferdam/kubernetes/api/resources.ts'
 import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
-import { type Actor, type ActorPorts, openTools } from '../actor.ts'
+import { type ActorPorts, openTools, type RestartedActor } from '../actor.ts'
 import { freeNodeLease, takeNodeLease } from '../machines/node-lease.ts'
 import { podsToLeave, runNodeDrain, setCordon } from './kubectl-drain.ts'
 
@@ -27,16 +27,11 @@ const taints: readonly Taint[] = [
 
 type Status = NonNullable<NodeMaintenance['status']> & { readonly lastUpdate?: string }
 
-export interface NodeMaintenanceOperator extends Actor {
-  /** As a new pod of it does: every object is reconciled once more. */
-  restart(): void
-}
-
 /**
  * The Node Maintenance Operator of medik8s. One NodeMaintenance at a time: it takes the Lease of the node, excludes it from remediation,
  * taints and cordons it, and drains it for thirty seconds; then the next has its turn. What refuses an eviction is tried again for ever.
  */
-export function createNodeMaintenanceOperator(ports: ActorPorts): NodeMaintenanceOperator {
+export function createNodeMaintenanceOperator(ports: ActorPorts): RestartedActor {
   const tools = openTools('node-maintenance-operator', ports)
   const { api, clock } = tools
   const view = tools.views.of(nodeMaintenances)
