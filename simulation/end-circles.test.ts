@@ -18,7 +18,11 @@ async function ended(given: Given) {
     reason: reason ?? 'NoPlaceForReplica',
     wayOut: 'no node takes another copy: node-2 is cordoned, node-3 is cordoned.',
   }
-  const request = { metadata: { name: 'request-0' }, status: { phase, blockedBy: [blocker] } }
+  const request = {
+    metadata: { name: 'request-0' },
+    spec: { nodeName: 'node-1' },
+    status: { phase, blockedBy: [blocker] },
+  }
   const node = { metadata: { name: 'node-3' }, spec: isCordoned ? { unschedulable: true } : {} }
   const pod = { metadata: { namespace: 'shop', name: 'web-0' }, status: { phase: podPhase } }
   const objects: Readonly<Record<string, object>> = { nodes: node, pods: pod, nodedisruptions: request }
@@ -52,22 +56,32 @@ it.each(Object.entries(cases))('%s', async (_, [given, expected]) => {
 })
 
 interface Single {
+  readonly tool?: 'kured' | 'OpenShift' | 'a machine that is deleted'
   readonly policy?: string
   readonly copies?: number
   readonly on?: string
 }
 
-async function moved({ policy = 'block-if-contains-last-replica', copies = 1, on = 'node-3' }: Single) {
+async function moved({ policy = 'block-if-contains-last-replica', copies = 1, on = 'node-3', tool = 'kured' }: Single) {
   const patched: unknown[] = []
   const objects: Readonly<Record<string, object>> = {
     nodes: { metadata: { name: 'node-3' }, spec: { unschedulable: true } },
     settings: { metadata: { namespace: 'longhorn-system', name: 'node-drain-policy' }, value: policy },
     volumes: { metadata: { name: 'data-0' }, spec: { numberOfReplicas: copies } },
     replicas: { metadata: { name: 'r' }, spec: { volumeName: 'data-0', nodeID: on } },
+    ...(tool === 'a machine that is deleted' && {
+      nodedisruptions: {
+        metadata: { name: 'r', labels: { 'cofferdam.io/made-for': 'machine-deletion' } },
+        spec: { nodeName: 'node-3' },
+      },
+    }),
   }
   const stage = {
-    views: { of: ({ plural }: { readonly plural: string }) => new Map([['one', objects[plural]]]) },
-    kured: { isRebootRequired: () => true },
+    views: {
+      of: ({ plural }: { readonly plural: string }) => new Map(objects[plural] ? [['one', objects[plural]]] : []),
+    },
+    ...(tool === 'kured' && { kured: { isRebootRequired: () => true } }),
+    ...(tool === 'OpenShift' && { machineConfigs: { isUpdating: () => true } }),
     api: { patch: async (...args: unknown[]) => void patched.push(args) },
   }
   const volumes = await moveLastCopies(stage as unknown as Stage)
@@ -78,6 +92,14 @@ async function moved({ policy = 'block-if-contains-last-replica', copies = 1, on
 const singles: Record<string, [Single, readonly string[]]> = {
   'the only copy of a volume is moved off a node that kured keeps closed: it would try for ever (seed 20396)': [
     {},
+    ['data-0'],
+  ],
+  'off one that OpenShift keeps closed, too, also where stopped copies may go and this one runs (seed 600130)': [
+    { tool: 'OpenShift', policy: 'allow-if-replica-is-stopped' },
+    ['data-0'],
+  ],
+  'and off a node whose Machine is deleted: its controller never gives up': [
+    { tool: 'a machine that is deleted' },
     ['data-0'],
   ],
   'a volume that is to have more copies gets another by itself': [{ copies: 2 }, []],

@@ -1,29 +1,41 @@
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { longhornReplicas, longhornSettings, longhornVolumes } from '@cofferdam/kubernetes/api/kinds/longhorn.ts'
 import { nodes, pods } from '@cofferdam/kubernetes/api/resources.ts'
+import {
+  rebootPolicyAnnotation,
+  wantedPolicyAnnotation,
+} from '@cofferdam/product/capabilities/longhorn-drain/domain/drain-settings.ts'
 import { drainPolicySetting } from '@cofferdam/product/capabilities/longhorn-drain/domain/policy.ts'
 import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
+import { madeForLabel } from '@cofferdam/product/shared/made-for.ts'
 import type { Stage } from './stage/open-stage.ts'
 
+/** Under these a last copy stays where it is. */
+const unmovingPolicies = ['block-if-contains-last-replica', 'allow-if-replica-is-stopped']
+
 /**
- * Where a request and a drain of kured wait for each other, as docs/longhorn-drain.md and the runbook tell, somebody takes the way out that stands there:
+ * Where a request and a drain of kured or of OpenShift wait for each other, as docs/longhorn-drain.md and the runbook tell, somebody takes the way out that stands there:
  * `cofferdam uncordon` ends a request that is Draining. Returns whom that befell.
  */
-export async function endCircles(stage: Pick<Stage, 'views' | 'api' | 'kured'>): Promise<readonly string[]> {
+export async function endCircles(
+  stage: Pick<Stage, 'views' | 'api' | 'kured' | 'machineConfigs'>,
+): Promise<readonly string[]> {
   const circles = [...stage.views.of(nodeDisruptions).values()].filter((request) => isInCircle(stage, request))
   for (const { metadata } of circles) await stage.api.delete(nodeDisruptions, { name: metadata.name })
   return circles.map(({ metadata }) => metadata.name)
 }
 
 /**
- * A volume that is to have one copy blocks the drain of its node until somebody moves that, as docs/longhorn-drain.md tells of the default
- * policy: kured tries for ever, so somebody chooses a policy that moves it. Returns the volumes that are moved for it.
+ * A volume that is to have one copy blocks the drain of its node until somebody moves that, as the runbook tells of `LastReplica`: kured and
+ * OpenShift try for ever, so somebody has Cofferdam put a policy in force that moves it. Returns the volumes that are moved for it.
  */
-export async function moveLastCopies(stage: Pick<Stage, 'views' | 'api' | 'kured'>): Promise<readonly string[]> {
+export async function moveLastCopies(
+  stage: Pick<Stage, 'views' | 'api' | 'kured' | 'machineConfigs'>,
+): Promise<readonly string[]> {
   const { views, api } = stage
   const setting = [...views.of(longhornSettings).values()].find(({ metadata }) => metadata.name === drainPolicySetting)
-  if (setting?.value !== 'block-if-contains-last-replica') return []
-  const kept = keptByKured(stage).map(({ metadata }) => metadata.name)
+  if (setting === undefined || !unmovingPolicies.includes(setting.value ?? '')) return []
+  const kept = keptByTools(stage).map(({ metadata }) => metadata.name)
   const single = [...views.of(longhornVolumes).values()].filter(({ spec }) => spec?.numberOfReplicas === 1)
   const stuck = single
     .map(({ metadata }) => metadata.name)
@@ -33,7 +45,9 @@ export async function moveLastCopies(stage: Pick<Stage, 'views' | 'api' | 'kured
       ),
     )
   const { namespace = '', name } = setting.metadata
-  const body = { value: 'block-for-eviction-if-contains-last-replica' }
+  const value = 'block-for-eviction-if-contains-last-replica'
+  const annotations = { [wantedPolicyAnnotation]: value, [rebootPolicyAnnotation]: null }
+  const body = { value, metadata: { annotations } }
   if (stuck.length > 0) await api.patch(longhornSettings, { namespace, name }, { type: 'merge', body })
   return stuck
 }
@@ -48,10 +62,25 @@ export function restartKured({ kured, shape }: Pick<Stage, 'kured' | 'shape'>): 
   return stuck
 }
 
-/** Nodes that it closed and has not rebooted. */
-function keptByKured({ views, kured }: Pick<Stage, 'views' | 'kured'>): readonly Node[] {
+/** Nodes that one of them closed and has not rebooted. */
+function keptByTools({
+  views,
+  kured,
+  machineConfigs,
+}: Pick<Stage, 'views' | 'kured' | 'machineConfigs'>): readonly Node[] {
   return [...views.of(nodes).values()].filter(
-    ({ metadata, spec }) => spec?.unschedulable === true && kured?.isRebootRequired(metadata.name) === true,
+    (node) =>
+      node.spec?.unschedulable === true &&
+      (kured?.isRebootRequired(node.metadata.name) === true ||
+        machineConfigs?.isUpdating(node) === true ||
+        isAskedByTool(views, node)),
+  )
+}
+
+/** Somebody who goes on for ever has had a request made for it, such as who deletes its Machine. */
+function isAskedByTool(views: Stage['views'], { metadata }: Node): boolean {
+  return [...views.of(nodeDisruptions).values()].some(
+    (request) => request.spec.nodeName === metadata.name && request.metadata.labels?.[madeForLabel] !== undefined,
   )
 }
 
@@ -59,9 +88,9 @@ function keptByKured({ views, kured }: Pick<Stage, 'views' | 'kured'>): readonly
  * It says itself that the node which kured keeps closed is the place that its copies lack; or a pod of the budget that it waits for has
  * no place, since both nodes are closed.
  */
-function isInCircle(stage: Pick<Stage, 'views' | 'kured'>, { status }: NodeDisruption): boolean {
+function isInCircle(stage: Pick<Stage, 'views' | 'kured' | 'machineConfigs'>, { status }: NodeDisruption): boolean {
   if (status?.phase !== 'Draining') return false
-  const kept = keptByKured(stage)
+  const kept = keptByTools(stage)
   return (status.blockedBy ?? []).some(({ reason, wayOut, object }) =>
     reason === 'NoPlaceForReplica'
       ? kept.some(({ metadata }) => wayOut.includes(`${metadata.name} is cordoned`))

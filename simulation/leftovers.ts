@@ -30,12 +30,24 @@ export async function observeLeftovers(stage: Stage, flags: NooutByHand): Promis
       return `${metadata.name} for ${spec.nodeName} is ${status?.phase ?? 'new'}: ${waits.join(', ') || 'no reason'}`
     }),
     ...shape.nodes.filter((name) => kured?.isRebootRequired(name)).map((name) => `kured has still to reboot ${name}`),
+    ...observeMachineConfigs(stage),
     ...cordoned.map(({ metadata }) => `${metadata.name} is cordoned`),
     ...signed.map((node) => `${node.metadata.name} says that ${cordonMarkOf(node)} cordoned it`),
     ...held.map(({ key, holder }) => `${key} is held by ${holder}`),
     ...marked.map(({ metadata }) => `the budget ${metadata.name} is marked as held`),
     ...(await observeCephLeftovers(stage, flags)),
   ]
+}
+
+/** A pool that is paused for a request chooses no node; what was chosen before goes on. */
+function observeMachineConfigs({ machineConfigs }: Stage): string[] {
+  if (machineConfigs === undefined) return []
+  const { spec } = machineConfigs.pool()
+  const done = spec?.paused === true ? ' Done ' : ` Done ${spec?.configuration?.name}`
+  return machineConfigs
+    .states()
+    .filter((state) => !state.includes(done))
+    .map((state) => `OpenShift is not done with ${state}`)
 }
 
 async function observeCephLeftovers(stage: Stage, { handSet, contested }: NooutByHand): Promise<string[]> {

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import { machineConfigPools } from '@cofferdam/kubernetes/api/kinds/machine-config.ts'
 import type { KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
 import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { disruptionLedgers } from '@cofferdam/product/shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
-import { faultKinds } from './deeds/fault-kinds.ts'
-import { workKinds } from './deeds/work-kinds.ts'
+import { poolOfAllNodes } from '../scenarios/testing/machine-config-operator.ts'
+import { deedKinds } from './deeds/deed-kinds.ts'
 import { detachByHand } from './detach-by-hand.ts'
 import { endCircles, moveLastCopies, restartKured } from './end-circles.ts'
 import { observeLeftovers } from './leftovers.ts'
@@ -98,7 +99,7 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
   const contested = new Set<string>()
   const random = seededRandom(story.seed).stream('deeds')
   const perform = (deed: Deed) => {
-    const kind = workKinds[deed.kind] ?? faultKinds[deed.kind]
+    const kind = deedKinds[deed.kind]
     const ports = {
       stage,
       excuses,
@@ -134,9 +135,9 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
     for (let stepped = 0; stepped < leftoversMs; stepped += 5_000) await step(5_000)
     if (waitedMs === circleMs) {
       for (const name of await settled(stage, endCircles(stage)))
-        tell(`somebody ends ${name}: it and kured wait for each other`)
+        tell(`somebody ends ${name}: it and another tool wait for each other`)
       for (const name of await settled(stage, moveLastCopies(stage)))
-        tell(`somebody has the only copy of ${name} moved, which kured waits for`)
+        tell(`somebody has the only copy of ${name} moved, which another tool waits for`)
       for (const name of restartKured(stage))
         tell(`somebody restarts kured on ${name}: it has left out a pod, and the others wait for that`)
     }
@@ -191,9 +192,10 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
 function reportsWait({ type, key, subresource }: Write, waits: readonly string[]): boolean {
   const isOfRequest = (name: string) => waits.some((line) => line.startsWith(`${name} for `))
   if (type.plural === nodeDisruptions.plural) return subresource === 'status' && isOfRequest(key.name)
-  // Its place in the queue comes and goes with what it waits for.
-  if (type.plural === disruptionLedgers.plural) return waits.length > 0
-  return type.plural === 'events' && isOfRequest(key.name.split('.')[0] ?? '')
+  // Its place in the queue comes and goes with what it waits for; and a pool of OpenShift is not kept waiting for it for ever.
+  if ([disruptionLedgers.plural, machineConfigPools.plural].includes(type.plural)) return waits.length > 0
+  const about = key.name.split('.')[0] ?? ''
+  return type.plural === 'events' && (isOfRequest(about) || (about === poolOfAllNodes && waits.length > 0))
 }
 
 /** How long an owner kept a budget locked is remembered for a while, and then forgotten in one write. */

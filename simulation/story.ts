@@ -1,5 +1,8 @@
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 
+/** Tools of others that some clusters have, beside kured. */
+export type Tool = 'node-maintenance' | 'machine-config'
+
 /** The names that deeds choose from, all part of the cluster that the seed drew. */
 export interface ClusterShape {
   /** As a cluster file says it. */
@@ -13,6 +16,8 @@ export interface ClusterShape {
   readonly volumes: readonly string[]
   readonly hasMachines: boolean
   readonly hasKured: boolean
+  /** Clusters of the first seeds have none. */
+  readonly tools?: readonly Tool[]
 }
 
 /** One thing that somebody does or that breaks, at a moment. Everything else about it is drawn from its own number. */

@@ -1,5 +1,6 @@
 import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 import { between, type ClusterShape, oneOf } from '../story.ts'
+import { drawWider } from './draw-wider.ts'
 
 const zones = ['a', 'b', 'c']
 
@@ -13,8 +14,11 @@ export interface ClusterMeasure {
   readonly kured: number
 }
 
-/** A small cluster: every kind of storage and of machine comes alone, together with others, or not at all. */
-export function drawCluster(random: Random, measure: ClusterMeasure): ClusterShape {
+/**
+ * A small cluster: every kind of storage and of machine comes alone, together with others, or not at all. With `wide`, a chance of its
+ * own, storage is set up in all the ways that there are, and tools of others are there.
+ */
+export function drawCluster(random: Random, measure: ClusterMeasure, wide?: Random): ClusterShape {
   const count = between(random, ...measure.nodes)
   const domain = oneOf(random, ['host', 'zone'] as const)
   const nodes = Array.from({ length: count }, (_, index) => `node-${index + 1}`)
@@ -26,14 +30,15 @@ export function drawCluster(random: Random, measure: ClusterMeasure): ClusterSha
   const volumes = hasLonghorn ? Array.from({ length: between(random, 1, 4) }, (_, index) => `data-${index}`) : []
   const apps = drawApps(random, count, measure)
   const longhorn = hasLonghorn ? drawLonghorn(random, nodes, volumes) : undefined
+  const wider = wide && drawWider(wide, hasKured)
   return {
     file: {
       name: 'simulated',
       zones: zones.map((name) => ({ name })),
       nodes: nodes.map((name, index) => ({ name, zone: zones[index % 3], roles: ['worker'] })),
       apps: [...apps, ...(longhorn?.users ?? [])],
-      ...(ceph && { ceph: ceph.file }),
-      ...(longhorn && { longhorn: longhorn.file }),
+      ...(ceph && { ceph: { ...ceph.file, ...wider?.ceph } }),
+      ...(longhorn && { longhorn: { ...longhorn.file, ...wider?.longhorn } }),
       ...(hasMachines && { machines: drawMachines(random) }),
     },
     nodes,
@@ -43,6 +48,7 @@ export function drawCluster(random: Random, measure: ClusterMeasure): ClusterSha
     volumes,
     hasMachines,
     hasKured,
+    ...(wider && { tools: wider.tools }),
   }
 }
 

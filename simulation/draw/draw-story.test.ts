@@ -1,7 +1,10 @@
 import { createHash } from 'node:crypto'
+import { parseClusterFile } from '@cofferdam/simulator/cluster-file/cluster-file.ts'
+import { drainPolicies } from '@cofferdam/simulator/world/longhorn/drain-policies.ts'
 import { expect, it } from 'vitest'
 import { addedFaults } from '../deeds/fault-kinds.ts'
-import { drawStory } from './draw-story.ts'
+import { laterWork } from '../deeds/later-work.ts'
+import { drawStory, widerFromSeed } from './draw-story.ts'
 
 const hashes: Readonly<Record<string, { readonly first: number; readonly count: number; readonly hash: string }>> = {
   'the stories of the first 3,000 seeds stay what they were, or the cases that are named after them tell others': {
@@ -20,6 +23,11 @@ const hashes: Readonly<Record<string, { readonly first: number; readonly count: 
     hash: 'ec3a2b7724b51370',
   },
   'those with a balancer, and with a restored etcd': { first: 299_000, count: 2_000, hash: 'bc9a06c348662a73' },
+  'those with limits of memory and files, up to the last before clusters are wider': {
+    first: 599_000,
+    count: 1_000,
+    hash: '386bda9239154fcd',
+  },
 }
 
 it.each(Object.entries(hashes))('%s', (_, { first, count, hash }) => {
@@ -45,3 +53,31 @@ it.each(addedFaults)(
     }
   },
 )
+
+it('every seed of a wider cluster has work that only these have, and each kind of it is done within a hundred', () => {
+  for (const isShort of [false, true]) {
+    const drawn = new Set<string>()
+    for (let seed = widerFromSeed; seed < widerFromSeed + 100; seed += 1) {
+      const later = drawStory(seed, { isShort }).work.filter(({ kind }) => Object.hasOwn(laterWork, kind))
+      expect(later.length, `seed ${seed}`).toBeGreaterThan(0)
+      for (const { kind } of later) drawn.add(kind)
+    }
+    expect([...drawn].sort()).toEqual(Object.keys(laterWork).sort())
+  }
+})
+
+it('among wider clusters are all modes and policies of Longhorn, the other daemons of Ceph and the tools of others', () => {
+  const files = Array.from({ length: 300 }, (_, index) => drawStory(widerFromSeed + index).shape)
+  const text = JSON.stringify(files)
+  const words = [...drainPolicies.map((policy) => `"drainPolicy":"${policy}"`), '"manage":"guide"', '"manage":"hold"']
+  const others = [
+    '"trigger":"drain"',
+    '"surplus":"remove"',
+    'rebootPolicy',
+    'filesystems',
+    'objectStores',
+    'rbdMirrors',
+  ]
+  for (const word of [...words, ...others, 'node-maintenance', 'machine-config']) expect(text).toContain(word)
+  for (const { file } of files) parseClusterFile(JSON.stringify(file), 'the story')
+})

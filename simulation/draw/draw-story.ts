@@ -1,5 +1,6 @@
 import { type Random, seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
 import { addedFaults, firstFaultKinds } from '../deeds/fault-kinds.ts'
+import { laterWork } from '../deeds/later-work.ts'
 import { workKinds } from '../deeds/work-kinds.ts'
 import { between, type ClusterShape, type Deed, oneOf, type Story, type StoryEnding } from '../story.ts'
 import { type ClusterMeasure, drawCluster } from './draw-cluster.ts'
@@ -31,17 +32,24 @@ const short: Measure = {
   ending: { calmMs: 30_000, leaps: 2 },
 }
 
+/** Seeds from here on have wider clusters, and work that only these have, so that those before keep their stories. */
+export const widerFromSeed = 600_000
+
 /** One seed decides everything: the cluster, what people do with it, and what breaks. */
 export function drawStory(seed: number, { isShort = false } = {}): Story {
   const random = seededRandom(seed).stream('story')
   const { cluster, busyMs, work, faults, ending } = isShort ? short : whole
-  const shape = drawCluster(random.stream('cluster'), cluster)
+  const wide = seed >= widerFromSeed ? random.stream('wider cluster') : undefined
+  const shape = drawCluster(random.stream('cluster'), cluster, wide)
   const drawSome = (name: string, kinds: Kinds, first: number, [least, most]: readonly [number, number]) =>
     drawDeeds(random.stream(name), shape, kinds, { first, count: between(random, least, most), busyMs })
   return {
     seed,
     shape,
-    work: drawSome('work', workKinds, 0, work),
+    work: [
+      ...drawSome('work', workKinds, 0, work),
+      ...(wide === undefined ? [] : drawSome('later work', laterWork, 50, isShort ? [1, 3] : [1, 4])),
+    ],
     faults: [
       ...drawSome('faults', firstFaultKinds, 100, faults),
       ...addedFaults

@@ -22,6 +22,8 @@ import { createSimulatedCeph, type SimulatedCeph } from '@cofferdam/simulator/wo
 import { startWorld, type World } from '@cofferdam/simulator/world/start-world.ts'
 import { createGuardService, type GuardService } from '../../scenarios/testing/guard-service.ts'
 import { installKured, type KuredCluster } from '../../scenarios/testing/kured-cluster.ts'
+import { type MachineConfigs, openMachineConfigs } from '../../scenarios/testing/machine-config-operator.ts'
+import { type Maintenances, openMaintenances } from '../../scenarios/testing/maintenance-operator.ts'
 import { startRebooter } from '../../scenarios/testing/rebooter.ts'
 import type { ClusterShape } from '../story.ts'
 import { type CephHazards, hazardCommands } from './ceph-hazards.ts'
@@ -46,6 +48,8 @@ export interface Stage {
   readonly ceph: SimulatedCeph | undefined
   readonly longhorn: RunningLonghorn | undefined
   readonly kured: KuredCluster | undefined
+  readonly maintenances: Maintenances | undefined
+  readonly machineConfigs: MachineConfigs | undefined
   readonly guard: GuardService
   readonly processes: Processes
   /** What befalls all processes alike. */
@@ -103,10 +107,22 @@ export async function openStage({ seed, shape, tell, spoil = (api) => api, ...wi
   }
   const machines =
     description.machines &&
-    (await startMachines(description.machines, description.ceph, { ...shared, world, leaseAccess, onDisksMoved }))
+    (await startMachines(description.machines, description.ceph, {
+      ...shared,
+      world,
+      leaseAccess,
+      onDisksMoved,
+      ...(shape.tools && { drain: {} }),
+    }))
   const api = witnessed(admin, 'people', witness)
   const kured = shape.hasKured
     ? await installKured({ api, clock: lifeClock, views, kubelet: world.kubelet }, { downSeconds })
+    : undefined
+  const { tools = [] } = shape
+  const medik8s = { api, clock: lifeClock, views }
+  const maintenances = tools.includes('node-maintenance') ? await openMaintenances(medik8s) : undefined
+  const machineConfigs = tools.includes('machine-config')
+    ? await openMachineConfigs({ ...medik8s, kubelet: world.kubelet })
     : undefined
   // Views are opened before anybody asks what they hold.
   for (const type of [nodeDisruptions, disruptionLedgers, podDisruptionBudgets, cephClusters, deployments])
@@ -146,6 +162,8 @@ export async function openStage({ seed, shape, tell, spoil = (api) => api, ...wi
     ceph,
     longhorn,
     kured,
+    maintenances,
+    machineConfigs,
     guard,
     processes,
     hazards,
@@ -155,11 +173,15 @@ export async function openStage({ seed, shape, tell, spoil = (api) => api, ...wi
       stopAgent()
       stopAgent = startAgent()
       for (const node of shape.nodes) kured?.restartPod(node)
+      maintenances?.restart()
+      machineConfigs?.restart()
     },
     async close() {
       await processes.stop()
       stopAgent()
       kured?.stop()
+      maintenances?.stop()
+      machineConfigs?.stop()
       machines?.stop()
       longhorn?.stop()
       ceph?.stop()

@@ -4,7 +4,7 @@ import { openExcuses } from '../../oracle/excuses.ts'
 import { openStage, type Stage } from '../../stage/open-stage.ts'
 import type { Write } from '../../stage/witness.ts'
 import type { ClusterShape } from '../../story.ts'
-import { faultKinds } from '../fault-kinds.ts'
+import { deedKinds } from '../deed-kinds.ts'
 
 export interface Deeds {
   readonly stage: Stage
@@ -65,7 +65,7 @@ export async function openDeeds(shape: ClusterShape = smallShape, spoil?: (api: 
     writes,
     perform: (kind, seed = 1) =>
       run(
-        faultKinds[kind]?.apply({
+        deedKinds[kind]?.apply({
           stage,
           excuses,
           writes: { judge: () => undefined, locked() {}, sawNode() {} },
