@@ -82,6 +82,7 @@ export async function openStage({ seed, shape, tell, spoil = (api) => api, ...wi
   const admin = server.as(clusterAdmin)
   const description = parseClusterFile(JSON.stringify(shape.file), 'the story')
   const shared = { api: admin as KubeApi, clock: lifeClock, random }
+  const isWide = shape.tools !== undefined
   const world = startWorld({ ...shared, kubelet: { readySeconds: 3, terminationSeconds: 2 }, keepEvents: 'none' })
   const { views } = world
   const isOn = (node: string) => world.kubelet.isOn(node)
@@ -94,7 +95,8 @@ export async function openStage({ seed, shape, tell, spoil = (api) => api, ...wi
     const body = { metadata: { annotations: { 'cofferdam.io/update-mons-first': 'false' } } }
     await admin.patch(cephClusters, { namespace, name }, { type: 'merge', body })
   }
-  const longhorn = description.longhorn && startLonghorn(description.longhorn, { ...shared, world })
+  const longhorn =
+    description.longhorn && startLonghorn(description.longhorn, { ...shared, world, joinsNewNodes: isWide })
   const operatorApi = await installOperator(server, {
     ...(description.ceph && { ceph: [description.ceph.namespace] }),
     ...(description.longhorn && { longhorn: [description.longhorn.namespace] }),
@@ -112,7 +114,7 @@ export async function openStage({ seed, shape, tell, spoil = (api) => api, ...wi
       world,
       leaseAccess,
       onDisksMoved,
-      ...(shape.tools && { drain: {} }),
+      ...(isWide && { drain: {} }),
     }))
   const api = witnessed(admin, 'people', witness)
   const kured = shape.hasKured

@@ -21,15 +21,23 @@ export interface RunningLonghorn {
   stop(): void
 }
 
+interface LonghornPorts {
+  readonly api: KubeApi
+  readonly clock: Clock
+  readonly random: Random
+  readonly world: World
+  /** Whether a node that comes later gets a disk and an instance manager, as where its manager runs on all nodes. */
+  readonly joinsNewNodes?: boolean
+}
+
 /** The simulated Longhorn behind the objects of a cluster. Assumes: they are there, see `seedLonghorn`. */
-export function startLonghorn(
-  longhorn: LonghornClusterDescription,
-  ports: { readonly api: KubeApi; readonly clock: Clock; readonly random: Random; readonly world: World },
-): RunningLonghorn {
-  const { api, clock, random, world } = ports
+export function startLonghorn(longhorn: LonghornClusterDescription, ports: LonghornPorts): RunningLonghorn {
+  const { api, clock, random, world, joinsNewNodes = false } = ports
   const { views, kubelet } = world
   const isOn = (node: string) => kubelet.isOn(node)
-  const simulated = createSimulatedLonghorn({ api, clock, random, views, isOn }, buildLonghornDescription(longhorn))
+  const { nodes, ...everywhere } = buildLonghornDescription(longhorn)
+  const described = { ...everywhere, ...(!joinsNewNodes && nodes && { nodes }) }
+  const simulated = createSimulatedLonghorn({ api, clock, random, views, isOn }, described)
   const { namespace } = longhorn
   return {
     controls: simulated.controls,
