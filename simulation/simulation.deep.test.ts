@@ -59,6 +59,11 @@ const mendedShort: Readonly<Record<string, number>> = {
   'somebody ends one of two drains that wait for each other, since the closed node is named': 523_177,
   'kured is restarted that has left out a pod because the guard answered too late': 527_126,
   'a disk that was put back goes along when its machine is replaced': 503_127,
+  'an eviction of an OSD is let through when its disk was pulled before the guard answered': 536_100,
+  'an update of OpenShift that a restored etcd has forgotten is gone on with': 600_307,
+  'a pool of OpenShift is updated beside a request that waits for longer than six hours': 600_442,
+  'no policy of Longhorn is put in force and taken back without an end when a drain is over': 600_446,
+  'a volume is attached on a machine that took the place of another': 601_085,
   'a request ends where a pool was created while another was to have a copy more': 25_307,
 }
 

@@ -66,11 +66,14 @@ export const laterWork: Readonly<Record<string, DeedKind>> = {
       tell(`a new version of ${name} is rolled out`)
       excuses.meddled(`app ${name}`, rolloutMs)
       const annotations = { 'kubectl.kubernetes.io/restartedAt': String(number) }
-      const body = { spec: { template: { metadata: { annotations } } } }
-      for (const type of [deployments, statefulSets] as const)
-        await stage.api
-          .patch(type as typeof deployments, { namespace: shop, name }, { type: 'merge', body })
-          .catch(() => undefined)
+      const template = { metadata: { annotations } }
+      // No node has room for one more.
+      const strategy = { type: 'RollingUpdate', rollingUpdate: { maxSurge: 0, maxUnavailable: 1 } }
+      const key = { namespace: shop, name }
+      await Promise.allSettled([
+        stage.api.patch(deployments, key, { type: 'merge', body: { spec: { template, strategy } } }),
+        stage.api.patch(statefulSets, key, { type: 'merge', body: { spec: { template } } }),
+      ])
     },
   },
   'an OSD is marked out by hand, and in again': {
