@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { endCircles, moveLastCopies, restartKured } from './end-circles.ts'
+import { endBroken, endCircles, moveLastCopies, restartKured } from './end-circles.ts'
 import type { Stage } from './stage/open-stage.ts'
 
 interface Given {
@@ -53,6 +53,17 @@ const cases: Record<string, [Given, readonly string[]]> = {
 
 it.each(Object.entries(cases))('%s', async (_, [given, expected]) => {
   expect(await ended(given)).toEqual(expected)
+})
+
+it('a request that lost a lock to an override is ended, and no other: it would stand still for ever', async () => {
+  const deleted: string[] = []
+  const request = (name: string, reason: string) => ({ metadata: { name }, status: { blockedBy: [{ reason }] } })
+  const requests = [request('request-0', 'LocksBroken'), request('request-1', 'HeldByRequest')]
+  const stage = {
+    views: { of: () => new Map(requests.map((each) => [each.metadata.name, each])) },
+    api: { delete: async (_: unknown, { name }: { readonly name: string }) => void deleted.push(name) },
+  }
+  expect([await endBroken(stage as unknown as Stage), deleted]).toEqual([['request-0'], ['request-0']])
 })
 
 interface Single {

@@ -25,6 +25,15 @@ export async function endCircles(
   return circles.map(({ metadata }) => metadata.name)
 }
 
+/** A request that lost a lock to an override stands still, as the runbook says of `LocksBroken`, until somebody ends it. Returns their names. */
+export async function endBroken({ views, api }: Pick<Stage, 'views' | 'api'>): Promise<readonly string[]> {
+  const broken = [...views.of(nodeDisruptions).values()]
+    .filter(({ status }) => (status?.blockedBy ?? []).some(({ reason }) => reason === 'LocksBroken'))
+    .map(({ metadata }) => metadata.name)
+  for (const name of broken) await api.delete(nodeDisruptions, { name })
+  return broken
+}
+
 /**
  * A volume that is to have one copy blocks the drain of its node until somebody moves that, as the runbook tells of `LastReplica`: kured and
  * OpenShift try for ever, so somebody has Cofferdam put a policy in force that moves it. Returns the volumes that are moved for it.

@@ -2,9 +2,9 @@ import { createHash } from 'node:crypto'
 import { parseClusterFile } from '@cofferdam/simulator/cluster-file/cluster-file.ts'
 import { drainPolicies } from '@cofferdam/simulator/world/longhorn/drain-policies.ts'
 import { expect, it } from 'vitest'
+import { addedWork, widerFromSeed } from '../deeds/added-work.ts'
 import { addedFaults } from '../deeds/fault-kinds.ts'
-import { laterWork } from '../deeds/later-work.ts'
-import { drawStory, widerFromSeed } from './draw-story.ts'
+import { drawStory } from './draw-story.ts'
 
 const hashes: Readonly<Record<string, { readonly first: number; readonly count: number; readonly hash: string }>> = {
   'the stories of the first 3,000 seeds stay what they were, or the cases that are named after them tell others': {
@@ -54,17 +54,20 @@ it.each(addedFaults)(
   },
 )
 
-it('every seed of a wider cluster has work that only these have, and each kind of it is done within a hundred', () => {
-  for (const isShort of [false, true]) {
-    const drawn = new Set<string>()
-    for (let seed = widerFromSeed; seed < widerFromSeed + 100; seed += 1) {
-      const later = drawStory(seed, { isShort }).work.filter(({ kind }) => Object.hasOwn(laterWork, kind))
-      expect(later.length, `seed ${seed}`).toBeGreaterThan(0)
-      for (const { kind } of later) drawn.add(kind)
+it.each(addedWork)(
+  'every seed from $fromSeed on has some of the $name, and each kind of it is done within a hundred',
+  ({ fromSeed, kinds }) => {
+    for (const isShort of [false, true]) {
+      const drawn = new Set<string>()
+      for (let seed = fromSeed; seed < fromSeed + 100; seed += 1) {
+        const added = drawStory(seed, { isShort }).work.filter(({ kind }) => Object.hasOwn(kinds, kind))
+        expect(added.length, `seed ${seed}`).toBeGreaterThan(0)
+        for (const { kind } of added) drawn.add(kind)
+      }
+      expect([...drawn].sort()).toEqual(Object.keys(kinds).sort())
     }
-    expect([...drawn].sort()).toEqual(Object.keys(laterWork).sort())
-  }
-})
+  },
+)
 
 it('among wider clusters are all modes and policies of Longhorn, the other daemons of Ceph and the tools of others', () => {
   const files = Array.from({ length: 300 }, (_, index) => drawStory(widerFromSeed + index).shape)

@@ -1,6 +1,6 @@
 import { type Random, seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import { addedWork, widerFromSeed } from '../deeds/added-work.ts'
 import { addedFaults, firstFaultKinds } from '../deeds/fault-kinds.ts'
-import { laterWork } from '../deeds/later-work.ts'
 import { workKinds } from '../deeds/work-kinds.ts'
 import { between, type ClusterShape, type Deed, oneOf, type Story, type StoryEnding } from '../story.ts'
 import { type ClusterMeasure, drawCluster } from './draw-cluster.ts'
@@ -32,9 +32,6 @@ const short: Measure = {
   ending: { calmMs: 30_000, leaps: 2 },
 }
 
-/** Seeds from here on have wider clusters, and work that only these have, so that those before keep their stories. */
-export const widerFromSeed = 600_000
-
 /** One seed decides everything: the cluster, what people do with it, and what breaks. */
 export function drawStory(seed: number, { isShort = false } = {}): Story {
   const random = seededRandom(seed).stream('story')
@@ -48,7 +45,11 @@ export function drawStory(seed: number, { isShort = false } = {}): Story {
     shape,
     work: [
       ...drawSome('work', workKinds, 0, work),
-      ...(wide === undefined ? [] : drawSome('later work', laterWork, 50, isShort ? [1, 3] : [1, 4])),
+      ...addedWork
+        .filter(({ fromSeed }) => seed >= fromSeed)
+        .flatMap(({ name, kinds, number, count }) =>
+          drawSome(name, kinds, number, isShort ? count.short : count.whole),
+        ),
     ],
     faults: [
       ...drawSome('faults', firstFaultKinds, 100, faults),
