@@ -6,6 +6,9 @@ import type { Node } from '@cofferdam/kubernetes/api/core.ts'
  */
 export const cordonedByAnnotation = 'cofferdam.io/cordoned-by'
 
+/** The marks of longhorn-drain, which closes a node so that Longhorn sees it; `lifted` once another client has uncordoned it. */
+export const longhornCordon = { set: 'longhorn-drain', lifted: 'longhorn-drain, lifted' } as const
+
 /** The name under which Kubernetes notes cordons of the operator in the managed fields of a node. */
 export const cordonManager = 'cofferdam-operator'
 
@@ -20,4 +23,9 @@ export interface CordonChange {
 /** '' where Cofferdam did not cordon it. */
 export function cordonMarkOf({ metadata }: Pick<Node, 'metadata'>): string {
   return metadata.annotations?.[cordonedByAnnotation] ?? ''
+}
+
+/** Whether a mark is that of a NodeDisruption, whichever it is. */
+export function isMarkOfRequest(mark: string): boolean {
+  return mark !== '' && mark !== longhornCordon.set && mark !== longhornCordon.lifted
 }

@@ -42,6 +42,18 @@ describe('the cordon of a request', () => {
     expect(cordonMarkOf(await scenario.api.get(nodes, { name: 'a' }))).toBe('')
   })
 
+  it('is taken over by the request that holds the node now, and then lifted by that one alone', async () => {
+    await cordonNode(scenario.api, order(), signal)
+    const { metadata } = await scenario.api.get(nodes, { name: 'a' })
+    const other = { ...order(), requestId: 'R2', nodeVersion: metadata.resourceVersion }
+    expect(await cordonNode(scenario.api, other, signal)).toBe(true)
+    expect(cordonMarkOf(await scenario.api.get(nodes, { name: 'a' }))).toBe('R2')
+    await uncordonNode(scenario.api, order(), signal)
+    expect(await isCordoned()).toBe(true)
+    await uncordonNode(scenario.api, other, signal)
+    expect(await isCordoned()).toBe(false)
+  })
+
   it('is not forgotten for another request', async () => {
     await cordonNode(scenario.api, order(), signal)
     await unmarkNode(scenario.api, { ...order(), requestId: 'R2' }, signal)

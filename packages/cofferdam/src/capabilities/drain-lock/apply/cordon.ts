@@ -1,5 +1,5 @@
 import { isCordoned } from '../../../shared/closed-node.ts'
-import { cordonMarkOf } from '../../../shared/cordon-mark.ts'
+import { cordonMarkOf, isMarkOfRequest } from '../../../shared/cordon-mark.ts'
 import { type CordonApi, changeCordon } from '../../node-cordon.ts'
 
 export interface CordonOrder {
@@ -13,7 +13,8 @@ export interface CordonOrder {
  * Closes the node to new pods, and leaves a mark that says for whom. False: the node has changed since it was decided, so it has to be
  * decided again. A process that was stalled would otherwise close a node whose request its successor has ended meanwhile.
  *
- * Guarantees: a node that somebody else has cordoned meanwhile gets no mark of ours.
+ * Guarantees: a node that somebody else has cordoned meanwhile gets no mark of ours; one that another request has cordoned does, since that has
+ * lost the node.
  */
 export async function cordonNode(
   api: CordonApi,
@@ -27,7 +28,8 @@ export async function cordonNode(
     order,
     (node) => {
       isOvertaken = nodeVersion !== undefined && node.metadata.resourceVersion !== nodeVersion
-      return isOvertaken || isCordoned(node) ? undefined : { isCordoned: true, mark }
+      const isTakenOver = isMarkOfRequest(cordonMarkOf(node)) && cordonMarkOf(node) !== mark
+      return isOvertaken || (isCordoned(node) && !isTakenOver) ? undefined : { isCordoned: true, mark }
     },
     signal,
   )

@@ -51,6 +51,19 @@ actingTable('once the intent is written', {
     given: { record: draining, node: cordoned },
     then: { reason: 'PodsLeaving', phase: 'Draining', steps: [evictJob] },
   },
+  'the cordon of a request that an override took the node from is taken over: nobody would lift it, and the OSD of the node had no place (seed 700286)':
+    {
+      given: { record: planned, node: { isCordoned: true, cordonedBy: 'R2' } },
+      then: { reason: 'PodsLeaving', phase: 'Draining', steps: ['record Draining', 'cordon', evictJob] },
+    },
+  'it is taken over before it is said that the node may go, where nothing has to leave any more': {
+    given: { record: draining, node: { isCordoned: true, cordonedBy: 'R2' }, pods: [web0] },
+    then: { reason: 'PodsLeaving', phase: 'Draining', steps: ['cordon'] },
+  },
+  'a cordon of an administrator, or for Longhorn, is left as it is': {
+    given: { record: draining, node: { isCordoned: true, cordonedBy: 'longhorn-drain' } },
+    then: { reason: 'PodsLeaving', phase: 'Draining', steps: [evictJob] },
+  },
   'pods of DaemonSets are left alone, finished pods are evicted': {
     given: {
       record: draining,

@@ -25,7 +25,7 @@ import {
 } from './disruption-view.ts'
 import { drainBlockers } from './drain-blockers.ts'
 import { keepLocks } from './keep-locks.ts'
-import { cordonOnRecord } from './own-cordon.ts'
+import { cordonOnRecord, isCordonToTakeOver } from './own-cordon.ts'
 import { type PodPlan, planPods } from './plan-pods.ts'
 import { lossBlockers } from './pod-losses.ts'
 import { isPatienceOver } from './queue-time.ts'
@@ -55,7 +55,8 @@ export function decideActing(view: DisruptionView): DisruptionDecision {
   if (broken.length > 0) return standStill(view, acting, broken)
   const isEmpty = plan.leaves.length + plan.going.length === 0
   // A cordon that somebody lifted before it was said that the node may go was not lifted to end the drain.
-  if (isEmpty && (node.isCordoned || record.phase === 'Drained')) return decideDrained(view, acting)
+  const isClosed = node.isCordoned && !isCordonToTakeOver(view)
+  if (isEmpty && (isClosed || record.phase === 'Drained')) return decideDrained(view, acting)
   return decideDraining(view, acting)
 }
 
@@ -99,7 +100,7 @@ function decideDraining(view: DisruptionView, acting: Acting): DisruptionDecisio
   })
   const locks = keepLocks(view, plan, record, held.epoch)
   const steps: DisruptionStep[] = recordSteps(view, locks.record)
-  if (!node.isCordoned) steps.push({ step: 'cordon' })
+  if (!node.isCordoned || isCordonToTakeOver(view)) steps.push({ step: 'cordon' })
   steps.push(...locks.steps)
   if (evicted.length > 0) steps.push({ step: 'evict', pods: evicted.map(referenceTo), epoch: held.epoch })
   const left = plan.leaves.length + plan.going.length

@@ -1,12 +1,12 @@
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { isCordoned } from '../../../shared/closed-node.ts'
-import { cordonMarkOf } from '../../../shared/cordon-mark.ts'
+import { cordonMarkOf, longhornCordon } from '../../../shared/cordon-mark.ts'
 import type { LonghornNodeView } from './snapshot.ts'
 
 /** The mark on a node that was cordoned so that Longhorn sees what closes it. */
-export const closingMark = 'longhorn-drain'
+export const closingMark = longhornCordon.set
 /** The mark after another client uncordoned the node: whoever cordons it from now on is another client too. */
-export const liftedMark = 'longhorn-drain, lifted'
+export const liftedMark = longhornCordon.lifted
 
 export function ownCordonOf(node: Node): LonghornNodeView['ownCordon'] {
   const mark = cordonMarkOf(node)
