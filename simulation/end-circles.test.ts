@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { endBroken, endCircles, moveLastCopies, restartKured } from './end-circles.ts'
+import { endCircles, endOverrides, moveLastCopies, restartKured } from './end-circles.ts'
 import type { Stage } from './stage/open-stage.ts'
 
 interface Given {
@@ -55,15 +55,27 @@ it.each(Object.entries(cases))('%s', async (_, [given, expected]) => {
   expect(await ended(given)).toEqual(expected)
 })
 
-it('a request that lost a lock to an override is ended, and no other: it would stand still for ever', async () => {
+it('half an hour later requests are ended that lost a lock to an override, or have one and are not drained; no others', async () => {
   const deleted: string[] = []
-  const request = (name: string, reason: string) => ({ metadata: { name }, status: { blockedBy: [{ reason }] } })
-  const requests = [request('request-0', 'LocksBroken'), request('request-1', 'HeldByRequest')]
+  const request = (name: string, reason: string, phase: string, annotations = {}) => {
+    return { metadata: { name, annotations }, status: { phase, blockedBy: [{ reason }] } }
+  }
+  const override = { 'cofferdam.io/break-glass': '{}' }
+  const requests = [
+    request('lost', 'LocksBroken', 'Draining'),
+    request('waits', 'HeldByRequest', 'Waiting'),
+    request('drains', 'BudgetExhausted', 'Draining'),
+    request('overrides', 'BudgetExhausted', 'Draining', override),
+    request('recovers', 'StorageRecovering', 'Recovering', override),
+  ]
   const stage = {
     views: { of: () => new Map(requests.map((each) => [each.metadata.name, each])) },
     api: { delete: async (_: unknown, { name }: { readonly name: string }) => void deleted.push(name) },
   }
-  expect([await endBroken(stage as unknown as Stage), deleted]).toEqual([['request-0'], ['request-0']])
+  expect([await endOverrides(stage as unknown as Stage), deleted]).toEqual([
+    ['lost', 'overrides'],
+    ['lost', 'overrides'],
+  ])
 })
 
 interface Single {

@@ -6,6 +6,7 @@ import {
   wantedPolicyAnnotation,
 } from '@cofferdam/product/capabilities/longhorn-drain/domain/drain-settings.ts'
 import { drainPolicySetting } from '@cofferdam/product/capabilities/longhorn-drain/domain/policy.ts'
+import { breakGlassAnnotation } from '@cofferdam/product/shared/break-glass-annotation.ts'
 import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { madeForLabel } from '@cofferdam/product/shared/made-for.ts'
 import type { Stage } from './stage/open-stage.ts'
@@ -25,13 +26,20 @@ export async function endCircles(
   return circles.map(({ metadata }) => metadata.name)
 }
 
-/** A request that lost a lock to an override stands still, as the runbook says of `LocksBroken`, until somebody ends it. Returns their names. */
-export async function endBroken({ views, api }: Pick<Stage, 'views' | 'api'>): Promise<readonly string[]> {
-  const broken = [...views.of(nodeDisruptions).values()]
-    .filter(({ status }) => (status?.blockedBy ?? []).some(({ reason }) => reason === 'LocksBroken'))
+/**
+ * A request that lost a lock to an override stands still, as the runbook says of `LocksBroken`, until somebody ends it. One with an override goes
+ * on beside others, does not let Ceph leave last, and so may wait for a drain that waits for it: whoever set it ends it. Returns their names.
+ */
+export async function endOverrides({ views, api }: Pick<Stage, 'views' | 'api'>): Promise<readonly string[]> {
+  const ended = [...views.of(nodeDisruptions).values()]
+    .filter(
+      ({ metadata, status }) =>
+        (status?.blockedBy ?? []).some(({ reason }) => reason === 'LocksBroken') ||
+        (status?.phase === 'Draining' && metadata.annotations?.[breakGlassAnnotation] !== undefined),
+    )
     .map(({ metadata }) => metadata.name)
-  for (const name of broken) await api.delete(nodeDisruptions, { name })
-  return broken
+  for (const name of ended) await api.delete(nodeDisruptions, { name })
+  return ended
 }
 
 /**

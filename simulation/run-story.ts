@@ -8,7 +8,7 @@ import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption
 import { poolOfAllNodes } from '../scenarios/testing/machine-config-operator.ts'
 import { deedKinds } from './deeds/deed-kinds.ts'
 import { detachByHand } from './detach-by-hand.ts'
-import { endBroken, endCircles, moveLastCopies, restartKured } from './end-circles.ts'
+import { endCircles, endOverrides, moveLastCopies, restartKured } from './end-circles.ts'
 import { observeLeftovers } from './leftovers.ts'
 import { openBlame, type Violation } from './oracle/blame.ts'
 import { openExcuses } from './oracle/excuses.ts'
@@ -134,8 +134,8 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
     const { areLeft } = await settled(stage, detachByHand(stage, { evenDegraded: waitedMs >= circleMs }))
     for (let stepped = 0; stepped < leftoversMs; stepped += 5_000) await step(5_000)
     if (waitedMs === circleMs) {
-      for (const name of await settled(stage, endBroken(stage)))
-        tell(`somebody ends ${name}, from which an override took a lock`)
+      for (const name of await settled(stage, endOverrides(stage)))
+        tell(`somebody ends ${name}: an override has kept it, or others, from going on`)
       for (const name of await settled(stage, endCircles(stage)))
         tell(`somebody ends ${name}: it and another tool wait for each other`)
       for (const name of await settled(stage, moveLastCopies(stage)))

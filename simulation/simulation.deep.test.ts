@@ -64,6 +64,7 @@ const mendedShort: Readonly<Record<string, number>> = {
   'a pool of OpenShift is updated beside a request that waits for longer than six hours': 600_442,
   'no policy of Longhorn is put in force and taken back without an end when a drain is over': 600_446,
   'a volume is attached on a machine that took the place of another': 601_085,
+  'the cordon of a request that an override took the node from is lifted by the one that has it': 700_286,
   'a request ends where a pool was created while another was to have a copy more': 25_307,
 }
 

@@ -22,6 +22,8 @@ export interface WriteOracle {
   locked(budget: string): void
   /** A node as the server has just stored it. */
   sawNode(node: Node, isGone: boolean): void
+  /** The cluster is what it was in a backup: whoever closed a node since has not. */
+  restored(): void
 }
 
 export interface WriteOraclePorts {
@@ -167,6 +169,9 @@ export function watchWrites(ports: WriteOraclePorts, { blame }: Blame): WriteOra
       return undefined
     },
     sawNode,
+    restored() {
+      for (const name of closedBy.keys()) closedBy.set(name, 'the cluster')
+    },
     locked: (budget) => void lockedSince.set(budget, stage().clock.now()),
   }
 }

@@ -68,7 +68,7 @@ export async function openDeeds(shape: ClusterShape = smallShape, spoil?: (api: 
         deedKinds[kind]?.apply({
           stage,
           excuses,
-          writes: { judge: () => undefined, locked() {}, sawNode() {} },
+          writes: { judge: () => undefined, locked() {}, sawNode() {}, restored() {} },
           random: seededRandom(seed),
           number: seed,
           blame() {},
