@@ -92,6 +92,24 @@ export const decisions: readonly PlantedFault[] = [
     harm: 'the holder of a drained node is gone, the node is still about to be rebooted, and its keys are given to the next one',
   },
   {
+    file: 'capabilities/drain-lock/domain/own-cordon.ts',
+    was: 'isCordoned && isMarkOfRequest(cordonedBy) && cordonedBy !== view.request.id',
+    becomes: 'false',
+    harm: 'a node that an override took from another request stays closed after its reboot, its OSD has no place, and both requests wait for ever',
+  },
+  {
+    file: 'capabilities/longhorn-drain/domain/guidance-setting.ts',
+    was: "trigger === 'cordon' || isDraining",
+    becomes: 'true',
+    harm: 'a policy of Longhorn is put in force and taken back without an end, and replicas begin to move and stop each time',
+  },
+  {
+    file: 'capabilities/longhorn-drain/domain/storage-facts.ts',
+    was: 'volume?.attachedTo !== undefined && volume.attachedTo !== node',
+    becomes: 'false',
+    harm: 'a drain that cannot end takes the storage of all, since the last copy on its node is used from another one',
+  },
+  {
     file: 'capabilities/drain-lock/domain/decide-recovering.ts',
     was: 'isClean.known && isClean.value',
     becomes: '!isClean.known || isClean.value',

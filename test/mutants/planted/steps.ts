@@ -110,7 +110,7 @@ export const steps: readonly PlantedFault[] = [
   },
   {
     file: 'capabilities/drain-lock/apply/cordon.ts',
-    was: 'isOvertaken || isCordoned(node) ? undefined : { isCordoned: true, mark }',
+    was: 'isOvertaken || (isCordoned(node) && !isTakenOver) ? undefined : { isCordoned: true, mark }',
     becomes: 'isOvertaken ? undefined : { isCordoned: true, mark }',
     harm: 'a node that somebody cordoned by hand gets the mark of a drain, and is opened behind his back when that drain is over',
   },
