@@ -30,7 +30,7 @@ export async function observeLeftovers(stage: Stage, flags: NooutByHand): Promis
       return `${metadata.name} for ${spec.nodeName} is ${status?.phase ?? 'new'}: ${waits.join(', ') || 'no reason'}`
     }),
     ...shape.nodes.filter((name) => kured?.isRebootRequired(name)).map((name) => `kured has still to reboot ${name}`),
-    ...observeMachineConfigs(stage),
+    ...observeMachineConfigs(stage, open.length > 0),
     ...cordoned.map(({ metadata }) => `${metadata.name} is cordoned`),
     ...signed.map((node) => `${node.metadata.name} says that ${cordonMarkOf(node)} cordoned it`),
     ...held.map(({ key, holder }) => `${key} is held by ${holder}`),
@@ -39,9 +39,10 @@ export async function observeLeftovers(stage: Stage, flags: NooutByHand): Promis
   ]
 }
 
-/** A pool that is paused for a request chooses no node; what was chosen before goes on. */
-function observeMachineConfigs({ machineConfigs }: Stage): string[] {
+/** A pool that is paused for a request chooses no node; what was chosen before goes on. Without one the operator is about to resume it. */
+function observeMachineConfigs({ machineConfigs }: Stage, isAnyOpen: boolean): string[] {
   if (machineConfigs === undefined) return []
+  if (!isAnyOpen && machineConfigs.pause() === 'paused by cofferdam') return ['a pool is paused for no request']
   const { spec } = machineConfigs.pool()
   const done = spec?.paused === true ? ' Done ' : ` Done ${spec?.configuration?.name}`
   return machineConfigs

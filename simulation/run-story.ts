@@ -40,8 +40,9 @@ export interface RunOptions {
 const stepMs = 2_000
 const convergesWithinMs = 90 * 60_000
 const leftoversMs = 15_000
-/** By then everything has ended that ends by itself. */
+/** By then everything has ended that ends by itself. Whoever is let in by the end of one circle may be in the next. */
 const circleMs = 30 * 60_000
+const nextCircleMs = 15 * 60_000
 /** Renewed seldom, so that a day costs little; a new process must write nothing either. */
 const slowLease = { leaseSeconds: 5 * 86_400, renewDeadlineSeconds: 4 * 86_400, retrySeconds: 86_400 }
 const dayMs = 24 * 3_600_000
@@ -133,7 +134,7 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
   for (let waitedMs = 0; left.length > 0 && waitedMs < convergesWithinMs; waitedMs += leftoversMs) {
     const { areLeft } = await settled(stage, detachByHand(stage, { evenDegraded: waitedMs >= circleMs }))
     for (let stepped = 0; stepped < leftoversMs; stepped += 5_000) await step(5_000)
-    if (waitedMs === circleMs) {
+    if (waitedMs >= circleMs && (waitedMs - circleMs) % nextCircleMs === 0) {
       for (const name of await settled(stage, endOverrides(stage)))
         tell(`somebody ends ${name}: an override has kept it, or others, from going on`)
       for (const name of await settled(stage, endCircles(stage)))

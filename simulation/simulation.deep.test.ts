@@ -65,6 +65,10 @@ const mendedShort: Readonly<Record<string, number>> = {
   'no policy of Longhorn is put in force and taken back without an end when a drain is over': 600_446,
   'a volume is attached on a machine that took the place of another': 601_085,
   'the cordon of a request that an override took the node from is lifted by the one that has it': 700_286,
+  'what an override broke is not given back and broken again within the same second': 700_497,
+  'a node that others opened and closed while no operator led stays closed': 700_235,
+  'a quiet day begins when no pool of OpenShift is paused for a request that is gone': 700_435,
+  'the second request that waits with kured in a circle is ended, too': 700_582,
   'a request ends where a pool was created while another was to have a copy more': 25_307,
 }
 

@@ -146,7 +146,6 @@ describe('one decision', () => {
       'capabilities/drain-lock/apply/cordon.ts',
       'capabilities/drain-lock/observe/keys.ts',
       'capabilities/drain-lock/observe/objects.ts',
-      'capabilities/drain-lock/traces.ts',
       'capabilities/longhorn-drain/domain/closing-change.ts',
       'capabilities/longhorn-drain/domain/closing-mark.ts',
       'capabilities/machine-config/domain/parse-node.ts',

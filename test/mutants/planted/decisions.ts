@@ -98,6 +98,24 @@ export const decisions: readonly PlantedFault[] = [
     harm: 'a node that an override took from another request stays closed after its reboot, its OSD has no place, and both requests wait for ever',
   },
   {
+    file: 'capabilities/drain-lock/domain/decide-locking.ts',
+    was: 'view.breaksGlass && overridden.length === 0',
+    becomes: 'view.breaksGlass',
+    harm: 'two overrides for one node take it from each other several times a second, without an end, and neither is drained',
+  },
+  {
+    file: 'capabilities/drain-lock/domain/decide-locking.ts',
+    was: 'view.breaksGlass && inTheWay.length === 0 && outside.length > 0 && outside.every(isOfBudget)',
+    becomes: 'false',
+    harm: 'an override gives back what it broke before the budget is counted, and breaks it again without an end',
+  },
+  {
+    file: 'shared/closed-node.ts',
+    was: 'isCordoned(node) && manager === cordonManager',
+    becomes: 'isCordoned(node)',
+    harm: 'a node that a colleague closed to work on it is opened, and gets new pods',
+  },
+  {
     file: 'capabilities/longhorn-drain/domain/guidance-setting.ts',
     was: "trigger === 'cordon' || isDraining",
     becomes: 'true',

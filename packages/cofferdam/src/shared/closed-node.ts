@@ -1,5 +1,6 @@
 import type { Node, Pod, Taint } from '@cofferdam/kubernetes/api/core.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
+import { cordonManager, cordonMarkOf } from './cordon-mark.ts'
 import { lastWriterOf, type Writer } from './last-writer.ts'
 
 /**
@@ -102,6 +103,15 @@ export function isCordoned({ spec }: Pick<Node, 'spec'>): boolean {
 /** Which client cordoned the node, and when, as far as its managed fields say. */
 export function cordonWriterOf(node: Node): Writer {
   return lastWriterOf(node, ['spec', 'unschedulable'])
+}
+
+/**
+ * Whether it is still Cofferdam that keeps the node cordoned. A mark outlives an uncordon and a cordon of others that were not seen; the managed
+ * fields then name another writer.
+ */
+export function isCordonedByCofferdam(node: Node): boolean {
+  const { manager = cordonManager } = cordonWriterOf(node)
+  return isCordoned(node) && manager === cordonManager && cordonMarkOf(node) !== ''
 }
 
 /** The taint that came with the cordon, or that of the tool. */

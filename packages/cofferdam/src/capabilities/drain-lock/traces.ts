@@ -2,7 +2,7 @@ import { evictionRequests } from '@cofferdam/kubernetes/api/kinds/eviction-reque
 import { nodes, podDisruptionBudgets } from '@cofferdam/kubernetes/api/resources.ts'
 import { settingsAnnotation } from '../../ledger/rules/published-settings.ts'
 import { appLockAnnotation, lockedSinceAnnotation } from '../../shared/app-lock-annotation.ts'
-import { isCordoned } from '../../shared/closed-node.ts'
+import { isCordonedByCofferdam } from '../../shared/closed-node.ts'
 import { cordonedByAnnotation, cordonMarkOf } from '../../shared/cordon-mark.ts'
 import { disruptionLedgers } from '../../shared/kinds/disruption-ledger.ts'
 import { nodeDisruptions } from '../../shared/kinds/node-disruption.ts'
@@ -39,8 +39,9 @@ export const drainLockTraces: readonly Trace[] = [
     keys: [cordonedByAnnotation],
     removal(node) {
       if (cordonMarkOf(node) === '') return undefined
-      const says = isCordoned(node) ? 'the cordon of Cofferdam' : `annotation ${cordonedByAnnotation}`
-      const { annotations, spec } = cordonFields({ mark: null, ...(isCordoned(node) && { isCordoned: false }) })
+      const isOwn = isCordonedByCofferdam(node)
+      const says = isOwn ? 'the cordon of Cofferdam' : `annotation ${cordonedByAnnotation}`
+      const { annotations, spec } = cordonFields({ mark: null, ...(isOwn && { isCordoned: false }) })
       return mergePatch(node, says, { metadata: { annotations }, ...(spec && { spec }) })
     },
   }),

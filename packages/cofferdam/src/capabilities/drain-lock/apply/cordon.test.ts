@@ -11,7 +11,7 @@ let seen = { nodeUid: '', nodeVersion: '' }
 
 beforeEach(async () => {
   scenario = openScenario()
-  const node: Node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'a' } }
+  const node: Node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'a', labels: { disk: 'ssd' } } }
   const { metadata } = await scenario.api.create(nodes, node)
   seen = { nodeUid: metadata.uid ?? '', nodeVersion: metadata.resourceVersion ?? '' }
 })
@@ -38,6 +38,15 @@ describe('the cordon of a request', () => {
     await scenario.api.patch(nodes, { name: 'a' }, { type: 'merge', body: { spec: { unschedulable: null } } })
     await scenario.api.patch(nodes, { name: 'a' }, { type: 'merge', body: { spec: { unschedulable: true } } })
     await unmarkNode(scenario.api, order(), signal)
+    expect(await isCordoned()).toBe(true)
+    expect(cordonMarkOf(await scenario.api.get(nodes, { name: 'a' }))).toBe('')
+  })
+
+  it('is not lifted once others have opened the node and closed it again, seen or not: they would work on a node that gets new pods', async () => {
+    await cordonNode(scenario.api, order(), signal)
+    await scenario.api.patch(nodes, { name: 'a' }, { type: 'merge', body: { spec: { unschedulable: null } } })
+    await scenario.api.patch(nodes, { name: 'a' }, { type: 'merge', body: { spec: { unschedulable: true } } })
+    await uncordonNode(scenario.api, order(), signal)
     expect(await isCordoned()).toBe(true)
     expect(cordonMarkOf(await scenario.api.get(nodes, { name: 'a' }))).toBe('')
   })

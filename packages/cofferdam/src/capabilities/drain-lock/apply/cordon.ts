@@ -1,4 +1,4 @@
-import { isCordoned } from '../../../shared/closed-node.ts'
+import { isCordoned, isCordonedByCofferdam } from '../../../shared/closed-node.ts'
 import { cordonMarkOf, isMarkOfRequest } from '../../../shared/cordon-mark.ts'
 import { type CordonApi, changeCordon } from '../../node-cordon.ts'
 
@@ -36,13 +36,16 @@ export async function cordonNode(
   return !isOvertaken
 }
 
-/** Opens the node again, if the mark on it says that it was closed for this request. */
+/** Opens the node again, if the mark on it says that it was closed for this request. One that others have opened and closed since stays closed. */
 export async function uncordonNode(api: CordonApi, order: CordonOrder, signal: AbortSignal): Promise<void> {
   const { requestId } = order
   await changeCordon(
     api,
     order,
-    (node) => (cordonMarkOf(node) === requestId ? { isCordoned: false, mark: null } : undefined),
+    (node) => {
+      if (cordonMarkOf(node) !== requestId) return undefined
+      return isCordonedByCofferdam(node) ? { isCordoned: false, mark: null } : { mark: null }
+    },
     signal,
   )
 }

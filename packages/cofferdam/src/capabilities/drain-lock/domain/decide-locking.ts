@@ -1,5 +1,4 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import type { BreakGlass } from '../../../ledger/rules/break-glass.ts'
 import type { Claim } from '../../../ledger/rules/claim.ts'
 import { nodeKey } from '../../../ledger/rules/keys.ts'
 import type { LedgerEntry, Obstacle } from '../../../ledger/rules/ledger.ts'
@@ -37,6 +36,7 @@ import {
 } from './disruption-view.ts'
 import { type HoldJudgement, judgeBudgetHold } from './judge-budget-hold.ts'
 import { type LimitAnswer, limitAnswer } from './limit-claims.ts'
+import { breakGlass, isOfBudget, isReserved, keepBroken, takenByOverride } from './overrides.ts'
 import { type BudgetLock, type PodPlan, planPods } from './plan-pods.ts'
 import { lossBlockers } from './pod-losses.ts'
 import { fallbackAtMs, isFallbackTime, queueTime } from './queue-time.ts'
@@ -100,7 +100,6 @@ function judge(view: DisruptionView, { budget, pods }: BudgetLock): HoldJudgemen
 function decideWaiting(view: DisruptionView, planned: Planned): DisruptionDecision {
   const { request } = view
   const { node, plan } = planned
-  const { warnings } = plan
   const marked = markedBudgets(view)
   const claims = [...claimsFor(node, view.snapshot.storage, plan.locks), ...planned.limits.claims]
   const obstacles = obstaclesTo(view, claims)
@@ -121,13 +120,19 @@ function decideWaiting(view: DisruptionView, planned: Planned): DisruptionDecisi
       explanation,
       record: waiting,
       steps: [...recordSteps(view, waiting), ...unlockSteps(marked)],
-      warnings,
+      warnings: plan.warnings,
     })
   }
   const timed = { ...view, record: waiting }
   if (isFallbackDue(timed, planned)) return fallBack(timed, planned)
-  const outside = blockersOutside(view, planned).filter((blocker) => !isByHolder(blocker, obstacles))
-  const passed = view.breaksGlass ? [] : inTheWay
+  const found = [...obstacles, ...inTheWay]
+  const overridden = view.breaksGlass ? takenByOverride(view, found) : []
+  const warnings = [...plan.warnings, ...overridden]
+  const isBreaking = view.breaksGlass && overridden.length === 0
+  const isTheirs = (blocker: DisruptionBlocker) =>
+    isByHolder(blocker, obstacles) && (!isBreaking || isReserved(view, blocker))
+  const outside = blockersOutside(view, planned).filter((blocker) => !isTheirs(blocker))
+  const passed = isBreaking ? [] : inTheWay
   if (outside.length + passed.length > 0) {
     return wait(view, {
       record: waiting,
@@ -137,9 +142,7 @@ function decideWaiting(view: DisruptionView, planned: Planned): DisruptionDecisi
       recheckAfterMs: recheckBehind(view, obstacles),
     })
   }
-  if (view.breaksGlass && obstacles.length + inTheWay.length > 0) {
-    return breakGlass(view, planned, { claims, found: [...obstacles, ...inTheWay] })
-  }
+  if (isBreaking && found.length > 0) return breakGlass(view, { claims, found, warnings: plan.warnings })
   if (obstacles.length > 0) {
     const steps = queueSteps(view, claims, undefined)
     const recheckAfterMs = recheckBehind(view, obstacles)
@@ -197,6 +200,8 @@ function decideHeld(view: DisruptionView, planned: Planned, held: HeldKeys): Dis
   const inTheWay = blockersFrom(view, holdersInTheWay(view, plan.leaves))
   const isVerified = judged.every(({ judgement }) => judgement.isSafe)
   if (!isVerified && isFallbackDue(view, planned)) return fallBack(view, planned)
+  if (view.breaksGlass && inTheWay.length === 0 && outside.length > 0 && outside.every(isOfBudget))
+    return keepBroken(view, { record: lockingRecord(view, planned, held), blockedBy: outside, warnings })
   if (outside.length + inTheWay.length > 0) {
     const back: BackStep = { step: 'step-back', epoch: held.epoch, aside: asideFor(view, outside) }
     return giveUp(view, planned, { back, blockedBy: [...outside, ...inTheWay] })
@@ -241,7 +246,7 @@ function decideHeld(view: DisruptionView, planned: Planned, held: HeldKeys): Dis
     const unkept: DisruptionBlocker = {
       object: nodeKey(node.name),
       holder: 'cofferdam',
-      since: rfc3339(nowMs),
+      since: held.since,
       reason: 'AutoscalersNotKept',
       wayOut: `The operator marks the node for cluster-autoscaler and Karpenter within seconds; if not, its log says why.`,
     }
@@ -366,31 +371,5 @@ function wait(
     ...decided,
     reason,
     explanation: `${nodeName} waits for ${object}${more}, held by ${holder}; it holds nothing while it waits.`,
-  })
-}
-
-/** Only when nothing else stands in the way: a lock is not broken for somebody who could not go anyway. */
-function breakGlass(
-  view: DisruptionView,
-  { plan }: Planned,
-  { claims, found }: { readonly claims: readonly Claim[]; readonly found: readonly (Obstacle | LedgerEntry)[] },
-): DisruptionDecision {
-  const { by, reason } = view.request.breakGlass as BreakGlass
-  const keys = [...new Set(found.map(({ key }) => key))]
-  const broken = keys.map((key) => {
-    const holders = found.filter((each) => each.key === key).map(({ holder, requestId }) => holder || requestId)
-    return { key, holders: [...new Set(holders)].join(' and ') }
-  })
-  return goOn(view, {
-    reason: 'BreakGlass',
-    explanation: `${by} breaks ${broken.map(({ key, holders }) => `${key} of ${holders}`).join(', ')}: ${reason}.`,
-    steps: [
-      { step: 'break', keys, by, reason },
-      { step: 'take', claims },
-    ],
-    warnings: [
-      ...plan.warnings,
-      ...broken.map(({ key, holders }) => ({ object: key, says: `taken from ${holders} by ${by}: ${reason}` })),
-    ],
   })
 }

@@ -1,5 +1,4 @@
-import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
-import { claimsFor, hasTicketFor, obstacleBlocker, obstaclesTo } from './claims.ts'
+import { claimsFor, hasTicketFor, obstacleBlocker, obstaclesTo, waitingSince } from './claims.ts'
 import { decideLocking } from './decide-locking.ts'
 import { decideRecovered, effectsLeft } from './decide-recovering.ts'
 import type { DisruptionDecision, DisruptionStep } from './decision.ts'
@@ -52,7 +51,7 @@ export function decideLost(view: DisruptionView, ending: DisruptionEnding | unde
             {
               object: 'disruptionledger/cluster',
               holder: 'nobody',
-              since: rfc3339(view.nowMs),
+              since: waitingSince(view),
               reason: 'LedgerLost',
               wayOut: 'It is requested again at once.',
             },

@@ -12,6 +12,7 @@ import {
   job0,
   ledgerOf,
   locked,
+  me,
   minutes,
   now,
   nowMs,
@@ -608,6 +609,13 @@ table('when not all locks were acquired in time', {
   },
 })
 
+const holdOfOther = {
+  requestId: 'R2',
+  request: 'nodedisruption/reboot-b',
+  epoch: 1,
+  untilMs: nowMs + minutes(9),
+  reason: '',
+}
 const glass = { by: 'eve', reason: 'outage', untilMs: nowMs + minutes(5) }
 
 table('break-glass', {
@@ -624,13 +632,110 @@ table('break-glass', {
     given: {
       request: { breakGlass: glass },
       ledger: heldByOther('pdb/shop/web'),
-      budgets: [{ ...web, disruptionsAllowed: 0 }],
+      budgets: [{ ...web, disruptionsAllowed: 0, hold: holdOfOther }],
     },
     then: {
       reason: 'BreakGlass',
       phase: 'Pending',
       steps: ['break pdb/shop/web for eve', takeBoth],
       warnings: [`pdb/shop/web taken from ${other} by eve: outage`],
+    },
+  },
+  'in force, it breaks nothing for a budget that nobody has reserved and that has nothing to give: it would stop there, give back what it broke, and break it again without an end':
+    {
+      given: {
+        request: { breakGlass: glass },
+        ledger: heldByOther('pdb/shop/web'),
+        budgets: [{ ...web, disruptionsAllowed: 0 }],
+      },
+      then: {
+        reason: 'BudgetExhausted',
+        phase: 'Waiting',
+        blockedBy: ['pdb/shop/web: BudgetExhausted, its own pods', `pdb/shop/web: HeldByRequest, ${other}`],
+        steps: [`${queueForBoth}, aside once`],
+      },
+    },
+  'in force, it keeps what it broke until the budget is counted again: given back, it was taken and broken several times a second':
+    {
+      given: {
+        request: { breakGlass: glass },
+        ledger: granted,
+        record: planned,
+        budgets: [{ ...web, disruptionsAllowed: 0 }],
+      },
+      then: { reason: 'BudgetExhausted', phase: 'Locking', blockedBy: ['pdb/shop/web: BudgetExhausted, its own pods'] },
+    },
+  'in force, it keeps no budget locked that it cannot use yet: others of that application would wait for nothing': {
+    given: {
+      request: { breakGlass: glass },
+      ledger: granted,
+      record: planned,
+      budgets: [{ ...locked(), currentHealthy: 1 }],
+    },
+    then: {
+      reason: 'BudgetExhausted',
+      phase: 'Locking',
+      steps: ['unlock shop/web'],
+      blockedBy: ['pdb/shop/web: BudgetExhausted, nodedisruption/reboot-a'],
+    },
+  },
+  'over, it gives back what it has kept for a budget with nothing to give': {
+    given: {
+      request: { breakGlass: { ...glass, untilMs: nowMs } },
+      ledger: granted,
+      record: planned,
+      budgets: [{ ...web, disruptionsAllowed: 0 }],
+    },
+    then: waiting('BudgetExhausted', 'pdb/shop/web: BudgetExhausted, its own pods', {
+      steps: ['step back under 1, aside once'],
+      warnings: ['nodedisruption/reboot-a break-glass by eve ended at 2026-01-01T12:00:00Z and is ignored'],
+    }),
+  },
+  'what another override took from a request, its own does not take back: two of them for one node took it from each other without an end':
+    {
+      given: {
+        request: { breakGlass: glass },
+        ledger: {
+          ...heldByOther('node/node-a'),
+          broken: [{ key: 'node/node-a', by: 'bob', reason: 'flood', at: now, formerHolder: me.replace('1', '7') }],
+        },
+      },
+      then: waiting('HeldByRequest', `node/node-a: HeldByRequest, ${other}`, {
+        steps: [queueForBoth],
+        warnings: [
+          'node/node-a was taken by the override of bob (flood), and this one does not take it back: delete the request that has it if this one is to go first',
+        ],
+      }),
+    },
+  'what another override took from a request long ago, and a third one has now, its own takes': {
+    given: {
+      nowMs: nowMs + minutes(2),
+      request: { breakGlass: glass },
+      ledger: {
+        ...ledgerOf(entry('node/node-a', { requestId: 'R2', holder: other, since: '2026-01-01T12:01:00Z' })),
+        broken: [{ key: 'node/node-a', by: 'bob', reason: 'flood', at: now, formerHolder: me }],
+      },
+    },
+    then: {
+      reason: 'BreakGlass',
+      phase: 'Pending',
+      steps: ['break node/node-a for eve', takeBoth],
+      warnings: [`node/node-a taken from ${other} by eve: outage`],
+    },
+  },
+  'what another override took from somebody else, it takes: the later of two overrides has it': {
+    given: {
+      request: { breakGlass: glass },
+      ledger: {
+        ...heldByOther('node/node-a'),
+        broken: [{ key: 'node/node-a', by: 'bob', reason: 'flood', at: now, formerHolder: 'x for nodedisruption/c' }],
+      },
+    },
+    then: {
+      reason: 'BreakGlass',
+      phase: 'Pending',
+      steps: ['break node/node-a for eve', takeBoth],
+      warnings: [`node/node-a taken from ${other} by eve: outage`],
     },
   },
   "in force, it passes over an owner's lock": {
@@ -785,6 +890,14 @@ it('a wait for an owner or for a held budget says since when that is so, not sin
   const since = '2026-01-01T08:00:00Z'
   const entries = held.entries.map((entry) => ({ ...entry, requestId: 'R9', key: 'pdb/shop/web', since }))
   expect(sinceOf({ budgets: [{ ...web, isCounted: false, hold }], ledger: { ...held, entries } })).toContain(since)
+})
+
+it('a wait for the marks against autoscalers says since when the keys are held: a time that moves was written on the request every second', () => {
+  const node = { isKeptFromScaleDown: false }
+  const seen = { ledger: granted, record: planned, budgets: [locked()], node }
+  const [first, later] = [seen, { ...seen, nowMs: nowMs + 1_000 }].map((each) => decideDisruption(tell(each)).blockedBy)
+  expect(first).toMatchObject([{ reason: 'AutoscalersNotKept', since: now }])
+  expect(later).toEqual(first)
 })
 
 it('a wait tells since when, and the way out', () => {

@@ -1,6 +1,6 @@
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
-import { closingOf, cordonWriterOf, isCordoned } from '../../../shared/closed-node.ts'
-import { type CordonChange, cordonManager, cordonMarkOf } from '../../../shared/cordon-mark.ts'
+import { closingOf, isCordoned, isCordonedByCofferdam } from '../../../shared/closed-node.ts'
+import { type CordonChange, cordonMarkOf } from '../../../shared/cordon-mark.ts'
 import type { Reason } from '../../../shared/reasons.ts'
 import { closingMark, liftedMark } from './closing-mark.ts'
 
@@ -55,8 +55,7 @@ export function cordonChangeOf({ to }: Pick<ClosingChange, 'to'>, node: Node): C
 
 function lifted(node: Node, mark: string): CordonChange | undefined {
   if (mark !== closingMark) return undefined
-  const { manager = cordonManager } = cordonWriterOf(node)
-  return isCordoned(node) && manager === cordonManager ? { isCordoned: false, mark: null } : { mark: null }
+  return isCordonedByCofferdam(node) ? { isCordoned: false, mark: null } : { mark: null }
 }
 
 /** What is reported once it is written; undefined: only our own mark changed. */

@@ -1,4 +1,5 @@
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
+import type { BreakGlass } from '../../../../ledger/rules/break-glass.ts'
 import { decideEviction } from '../../../../ledger/rules/decide-eviction.ts'
 import {
   adopt,
@@ -58,6 +59,7 @@ interface SmallRequest {
   process: number
   version: number
   record: DisruptionRecord
+  breakGlass: BreakGlass | undefined
   isCancelled: boolean
   isGone: boolean
 }
@@ -103,6 +105,7 @@ export class SmallCluster {
       process: 0,
       version: 0,
       record: blank,
+      breakGlass: undefined,
       isCancelled: false,
       isGone: false,
     }))
@@ -269,7 +272,7 @@ export class SmallCluster {
   }
 
   snapshot(request: SmallRequest): DisruptionSnapshot {
-    const { id, node, record, createdMs, isCancelled } = request
+    const { id, node, record, createdMs, breakGlass, isCancelled } = request
     return {
       nowMs: this.nowMs,
       holder: this.#holder(request),
@@ -286,7 +289,7 @@ export class SmallCluster {
         fallbackAfterMs: minutes(8),
         deadlineMs: undefined,
         isCancelled,
-        breakGlass: undefined,
+        breakGlass,
         record,
       },
       node: {
