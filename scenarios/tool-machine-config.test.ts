@@ -1,3 +1,5 @@
+import { seededRandom } from '@cofferdam/kubernetes/runtime/random.ts'
+import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { afterEach, expect, it } from 'vitest'
 import { type LockFixture, openLockFixture } from './testing/lock-fixture.ts'
 import { type MachineConfigs, openMachineConfigs } from './testing/machine-config-operator.ts'
@@ -56,6 +58,20 @@ it('who ends the pause by hand has the last word until no request stands any mor
   await fixture.until('the note is gone', () => configs.pause() === '')
   await fixture.request('reboot-2', { nodeName: 'node-2' })
   await fixture.until('the pool is paused again', () => configs.pause() === 'paused by cofferdam')
+})
+
+it('a pool is resumed though the server says of each write for a while that the pool has changed, which it has not', async () => {
+  await open()
+  const road = { lagMs: 0, conflictRate: 0, random: seededRandom(1) }
+  fixture.operate({ road, without: ['drain-lock'] })
+  await fixture.request('reboot-1', { nodeName: 'node-1' })
+  await fixture.until('the pool is paused', () => configs.pause() === 'paused by cofferdam')
+  road.conflictRate = 1
+  await fixture.api.delete(nodeDisruptions, { name: 'reboot-1' })
+  await fixture.seconds(10)
+  expect(configs.pause()).toBe('paused by cofferdam')
+  road.conflictRate = 0
+  await fixture.until('the pool is resumed', () => configs.pause() === '', 120)
 })
 
 it('what a policy applies without a drain makes no request and no pause', async () => {

@@ -70,6 +70,22 @@ export async function moveLastCopies(
 }
 
 /**
+ * An administrator who chose another policy in the middle of a drain has the last word, and the drain waits for copies which that policy leaves
+ * where they are; its blockers say so, and he takes the way out that stands there. Returns the policy.
+ */
+export async function settlePolicy({ views, api }: Pick<Stage, 'views' | 'api'>): Promise<readonly string[]> {
+  const setting = [...views.of(longhornSettings).values()].find(({ metadata }) => metadata.name === drainPolicySetting)
+  const wanted = setting?.metadata.annotations?.[wantedPolicyAnnotation] ?? ''
+  const isTold = [...views.of(nodeDisruptions).values()].some(({ status }) =>
+    (status?.blockedBy ?? []).some(({ wayOut }) => wayOut.includes(`set ${wanted}`)),
+  )
+  if (setting === undefined || wanted === '' || !isTold) return []
+  const { namespace = '', name } = setting.metadata
+  await api.patch(longhornSettings, { namespace, name }, { type: 'merge', body: { value: wanted } })
+  return [wanted]
+}
+
+/**
  * A drain of kured whose eviction of one pod failed, rather than being refused, waits for the others without it, as docs/tools/kured.md tells; so
  * somebody restarts its pod. Returns the nodes.
  */

@@ -8,7 +8,7 @@ import { nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption
 import { poolOfAllNodes } from '../scenarios/testing/machine-config-operator.ts'
 import { deedKinds } from './deeds/deed-kinds.ts'
 import { detachByHand } from './detach-by-hand.ts'
-import { endCircles, endOverrides, moveLastCopies, restartKured } from './end-circles.ts'
+import { endCircles, endOverrides, moveLastCopies, restartKured, settlePolicy } from './end-circles.ts'
 import { observeLeftovers } from './leftovers.ts'
 import { openBlame, type Violation } from './oracle/blame.ts'
 import { openExcuses } from './oracle/excuses.ts'
@@ -141,6 +141,8 @@ export async function runStory(story: Story, { spoil }: RunOptions = {}): Promis
         tell(`somebody ends ${name}: it and another tool wait for each other`)
       for (const name of await settled(stage, moveLastCopies(stage)))
         tell(`somebody has the only copy of ${name} moved, which another tool waits for`)
+      for (const policy of await settled(stage, settlePolicy(stage)))
+        tell(`somebody sets ${policy}, since the policy of before leaves copies where they are`)
       for (const name of restartKured(stage))
         tell(`somebody restarts kured on ${name}: it has left out a pod, and the others wait for that`)
     }

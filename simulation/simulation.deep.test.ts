@@ -69,6 +69,10 @@ const mendedShort: Readonly<Record<string, number>> = {
   'a node that others opened and closed while no operator led stays closed': 700_235,
   'a quiet day begins when no pool of OpenShift is paused for a request that is gone': 700_435,
   'the second request that waits with kured in a circle is ended, too': 700_582,
+  'a request whose node was rebooted for an override is not rebooted a second time': 700_948,
+  'a machine that is drained before it goes does not wait for its own fence': 701_006,
+  'a pool of OpenShift is resumed though the write met a conflict and nothing had changed': 702_638,
+  'a drain goes on when an administrator sets the policy that its blocker names': 700_786,
   'a request ends where a pool was created while another was to have a copy more': 25_307,
 }
 

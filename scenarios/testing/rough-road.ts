@@ -6,15 +6,16 @@ import type { Random } from '@cofferdam/kubernetes/runtime/random.ts'
 export interface RoughRoad {
   /** So late is everything that a watch tells, in order. */
   readonly lagMs: number
-  /** Of writes to objects that are there, so many meet a conflict and are not carried out. */
+  /** Of writes to objects that are there, so many meet a conflict and are not carried out. May change meanwhile. */
   readonly conflictRate: number
   readonly random: Random
 }
 
 /** The API as it is for a process whose caches are behind and whose writes meet those of others. */
-export function roughen(api: KubeApi, clock: Clock, { lagMs, conflictRate, random }: RoughRoad): KubeApi {
+export function roughen(api: KubeApi, clock: Clock, road: RoughRoad): KubeApi {
+  const { lagMs, random } = road
   const write = <T>(call: () => Promise<T>): Promise<T> =>
-    random.next() < conflictRate
+    random.next() < road.conflictRate
       ? Promise.reject(
           new ApiError('Conflict', 'the object has been modified; please apply your changes to the latest'),
         )

@@ -110,6 +110,18 @@ export const decisions: readonly PlantedFault[] = [
     harm: 'an override gives back what it broke before the budget is counted, and breaks it again without an end',
   },
   {
+    file: 'capabilities/fencing/domain/fences.ts',
+    was: "scope === '' || scope === record.scope",
+    becomes: 'true',
+    harm: 'a machine that is drained before it goes waits for its own fence, and the fence for the machine, without an end',
+  },
+  {
+    file: 'capabilities/drain-lock/domain/decide-lost.ts',
+    was: "record.phase === 'Drained' ? before : undefined",
+    becomes: 'undefined',
+    harm: 'a node that was rebooted for a request whose node an override took is drained again, and waits for a reboot that nobody makes',
+  },
+  {
     file: 'shared/closed-node.ts',
     was: 'isCordoned(node) && manager === cordonManager',
     becomes: 'isCordoned(node)',

@@ -41,19 +41,22 @@ interface KuredPorts {
   readonly views: KuredViews
 }
 
+const overtakenMs = 30_000
+
 /** Has kured reboot a node only when a request has drained it. */
 export function createKuredController({ api, clock, events, kured, views }: KuredPorts): Controller {
   return oneKeyController({
     name: 'kured',
     views: [views.daemonSets, views.nodes, views.requests],
     async pass(_key, signal) {
-      const { decision } = await performPass({
+      const { decision, isWhole } = await performPass({
         observe: async () => observeKured(views, kured, timestamp(clock)),
         decide: decideKured,
         perform: kuredPerformers({ api, events, views, signal }),
         signal,
       })
-      const { recheckAfterMs } = decision
+      // Another writer of the lock is heard of; a server that says so of what did not change is asked again.
+      const recheckAfterMs = isWhole ? decision.recheckAfterMs : overtakenMs
       return recheckAfterMs === undefined ? undefined : { recheckAfterSeconds: Math.ceil(recheckAfterMs / 1_000) }
     },
   })

@@ -14,8 +14,8 @@ interface MachineConfigPerformerPorts {
   readonly api: Pick<KubeApi, 'create' | 'delete' | 'patch'>
   readonly events: EventRecorder<Reason>
   readonly views: MachineConfigViews
-  /** Notes a write that the API server refuses, so that it is tried again later. */
-  refused(pool: string, error: ApiError): void
+  /** Notes a pause that was not written, so that it is tried again later. `refused` by the API server, or `overtaken` by another change. */
+  unwritten(pool: string, why: 'refused' | 'overtaken', error: ApiError): void
   readonly signal: AbortSignal
 }
 
@@ -34,7 +34,7 @@ export function machineConfigPerformers(
 }
 
 async function writePause(
-  { api, events, views, refused, signal }: MachineConfigPerformerPorts,
+  { api, events, views, unwritten, signal }: MachineConfigPerformerPorts,
   { pool: name, about, paused, note, event }: WritePause,
 ): Promise<StepOutcome> {
   const { resourceVersion } = about.metadata
@@ -52,8 +52,9 @@ async function writePause(
   } catch (error) {
     signal.throwIfAborted()
     if (!(error instanceof ApiError)) throw error
-    // What changed or went meanwhile is judged as it is then. Whatever else is wrong with one pool, the others go on.
-    if (!hasReason(error, 'Conflict', 'NotFound')) refused(name, error)
+    // What changed meanwhile is judged as it is then; a server can say so of what did not change, and nothing would be heard of that. Whatever is
+    // wrong with one pool, the others go on.
+    if (!hasReason(error, 'NotFound')) unwritten(name, hasReason(error, 'Conflict') ? 'overtaken' : 'refused', error)
   }
   return 'done'
 }

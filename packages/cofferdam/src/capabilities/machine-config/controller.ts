@@ -39,18 +39,19 @@ export function createMachineConfig({ api, clock, events, log, views }: MachineC
     name: 'machine-config',
     views: Object.values(views),
     async pass(_key, signal) {
-      let isRefused = false
-      const refused = (pool: string, error: Error) => {
-        isRefused = true
-        log.warn({ pool, error: error.message }, 'the pause of a MachineConfigPool could not be written')
+      let isUnwritten = false
+      const unwritten = (pool: string, why: 'refused' | 'overtaken', error: Error) => {
+        isUnwritten = true
+        if (why === 'refused')
+          log.warn({ pool, error: error.message }, 'the pause of a MachineConfigPool could not be written')
       }
       const { decision } = await performPass({
         observe: async () => observeMachineConfig(views, clock.now()),
         decide: decideMachineConfig,
-        perform: machineConfigPerformers({ api, events, views, refused, signal }),
+        perform: machineConfigPerformers({ api, events, views, unwritten, signal }),
         signal,
       })
-      const recheckAfterMs = isRefused ? retryMs : decision.recheckAfterMs
+      const recheckAfterMs = isUnwritten ? retryMs : decision.recheckAfterMs
       return recheckAfterMs === undefined ? undefined : { recheckAfterSeconds: Math.ceil(recheckAfterMs / 1_000) }
     },
   })

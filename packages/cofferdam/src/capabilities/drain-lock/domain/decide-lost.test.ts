@@ -4,6 +4,8 @@ import { known } from '../../../shared/observed.ts'
 import { decideDisruption } from './decide.ts'
 import {
   ceph,
+  drained,
+  draining,
   entry,
   granted,
   ledgerOf,
@@ -37,6 +39,13 @@ describe('a ledger that was lost', () => {
     const ledger = { ...ledgerOf(held), tickets: [ticket] } as Ledger
     expect(decide({ ...gone, ledger }).steps).toEqual([])
     expect(taken(decide({ ...gone, ledger: ledgerOf(held) }))).not.toEqual([])
+  })
+
+  it('leaves the boot of a node that was said to go on record, and only that: another boot is the reboot that was asked for', () => {
+    const heldByOther = ledgerOf(entry('node/node-a', { requestId: 'R2', holder: other, state: 'Acting' }))
+    const boot = (given: Scenario) => decide({ ledger: heldByOther, ...given }).record.bootIDBefore
+    expect(boot({ record: drained })).toBe('boot-1')
+    expect(boot({ record: draining })).toBeUndefined()
   })
 
   it('has its intent written again under keys that stand, with the boot on record, the present one, or none', () => {

@@ -22,8 +22,11 @@ export function decideLost(view: DisruptionView, ending: DisruptionEnding | unde
   const isUp = node?.isReady === true
   const hasNotGone = isUp && (before === undefined || node.bootID === before)
   const isIntentMissing = held !== undefined && record.epoch !== undefined && held.epoch >= record.epoch
-  if (ending === undefined && hasNotGone && !isIntentMissing)
-    return decideLocking({ ...view, record: withRecord(record, { phase: 'Waiting' }) })
+  if (ending === undefined && hasNotGone && !isIntentMissing) {
+    // A node that may go can be on its way down already: its boot stays on record, so that another one is known for the reboot.
+    const bootIDBefore = record.phase === 'Drained' ? before : undefined
+    return decideLocking({ ...view, record: withRecord(record, { phase: 'Waiting', bootIDBefore }) })
+  }
   // Keys that were only granted cover nothing that was done.
   if (ending !== undefined && effectsLeft(view).length === 0) return decideRecovered(view, ending)
   if (held !== undefined) {

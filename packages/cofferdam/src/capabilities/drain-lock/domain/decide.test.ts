@@ -787,6 +787,27 @@ table('break-glass', {
   },
 })
 
+const lost = { ...blank, phase: 'Waiting', nodeUid: 'node-a-1', bootIDBefore: 'boot-1' } as const
+
+table('a request that an override took its node from, after it had said that the node may go', {
+  'is completed by the reboot that followed: its tool had rebooted the node, and would not have done so twice': {
+    given: { record: lost, node: { bootID: 'boot-2' }, ledger: heldByOther('node/node-a') },
+    then: { reason: 'DisruptionCompleted', phase: 'Completed' },
+  },
+  'waits while the node is in that boot': {
+    given: { record: lost, ledger: heldByOther('node/node-a') },
+    then: waiting('HeldByRequest', `node/node-a: HeldByRequest, ${other}`, { steps: [queueForBoth] }),
+  },
+  'waits while the node is away': {
+    given: { record: lost, node: { bootID: 'boot-2', isReady: false }, ledger: heldByOther('node/node-a') },
+    then: waiting('HeldByRequest', `node/node-a: HeldByRequest, ${other}`, { steps: [queueForBoth] }),
+  },
+  'drains the node for its removal, in whichever boot it is': {
+    given: { request: { intent: 'Remove' }, record: lost, pods: [job0], node: { bootID: 'boot-2' } },
+    then: { reason: 'LocksAsked', phase: 'Waiting', steps: ['take node/node-a'] },
+  },
+})
+
 const marked = {
   requestId: 'R1',
   request: 'nodedisruption/reboot-a',

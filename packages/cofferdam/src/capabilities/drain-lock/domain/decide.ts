@@ -3,7 +3,16 @@ import { decideActing } from './decide-acting.ts'
 import { decideEnding } from './decide-ending.ts'
 import { decideLocking } from './decide-locking.ts'
 import type { DisruptionDecision } from './decision.ts'
-import { bootThatGoes, type DisruptionView, goOn, missedDeadline, ownNode, retryMs, viewOf } from './disruption-view.ts'
+import {
+  bootThatGoes,
+  type DisruptionView,
+  goOn,
+  hasRebooted,
+  missedDeadline,
+  ownNode,
+  retryMs,
+  viewOf,
+} from './disruption-view.ts'
 import type { DisruptionPhase, DisruptionSnapshot } from './snapshot.ts'
 
 /**
@@ -31,7 +40,22 @@ export function decideDisruption(snapshot: DisruptionSnapshot): DisruptionDecisi
     const explanation = `${request.name} was deleted before anything was done to ${request.nodeName}.`
     return decideEnding(view, { phase: 'Rejected', reason: 'DisruptionCancelled', explanation })
   }
+  const bootID = bootSinceMayGo(view)
+  if (bootID !== undefined) {
+    const explanation = `${request.nodeName} was rebooted after ${request.name} had said that it may go; it is in boot ${bootID} now.`
+    return decideEnding(view, { phase: 'Completed', reason: 'DisruptionCompleted', explanation })
+  }
   return decideLocking(view)
+}
+
+/**
+ * The boot that the node is in, where it has left the one in which the request said that it may go. An override took the node meanwhile, and it
+ * came back for that one: whoever reads requests has rebooted it, and does not reboot it again.
+ */
+function bootSinceMayGo(view: DisruptionView): string | undefined {
+  const node = ownNode(view)
+  const isBack = view.request.intent === 'Reboot' && node?.isReady === true && hasRebooted(view, node)
+  return isBack ? node.bootID : undefined
 }
 
 /** The record of an intent is written before the intent, so a record without the boot that goes speaks of none. */

@@ -3,7 +3,7 @@ import { type HoldFailure, LedgerHold } from '../../../ledger/store/ledger-hold.
 import type { HeldLedger } from '../../../ledger/store/storage-ledger.ts'
 import type { ObjectProblem } from '../../../shared/object-problem.ts'
 import type { Fence } from '../domain/decision.ts'
-import { fenceHold, fenceRequestId, neededHolds, unneededHolds } from '../domain/hold-fence.ts'
+import { fenceHold, fenceRequestId, formerRequestId, neededHolds, unneededHolds } from '../domain/hold-fence.ts'
 
 /** What fences hold in the ledger, and which of it was released though the view of the ledger still shows it. */
 export class FenceHolds {
@@ -25,7 +25,12 @@ export class FenceHolds {
       [...needed].map(([id, wanted]) => ({ id, wanted })),
       signal,
     )
-    if (answer.failure === undefined) for (const id of needed.keys()) this.#released.delete(id)
+    if (answer.failure !== undefined) return answer
+    for (const id of needed.keys()) this.#released.delete(id)
+    for (const [id, fence] of needed) {
+      const former = formerRequestId(fence)
+      if (former !== undefined && this.#hold.epochOf(id) !== undefined) this.#released.add(former)
+    }
     return answer
   }
 

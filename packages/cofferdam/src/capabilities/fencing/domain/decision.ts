@@ -94,6 +94,8 @@ export interface Fence {
   readonly machine: string
   /** Its failure domain, as the storage key is scoped. */
   readonly scope: string
+  /** As it is on record, where that is another: it was not known then, or Ceph has been told to spread copies over another type. */
+  readonly formerScope?: string
   readonly bootID: string
   readonly sinceMs: number
   /** When its machine was first seen to be gone. */

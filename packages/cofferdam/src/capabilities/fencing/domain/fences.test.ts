@@ -134,6 +134,23 @@ describe('a fence', () => {
     expect(budgetOf(objects).maxUnavailable).toBe(isOver ? 1 : 0)
   })
 
+  it('counts for the failure domain that its machine is in now, where that was not known or was another: the drain of its own node would wait for it', () => {
+    const inDomain = (domain: string | undefined): FencingObjects => ({
+      ...begun,
+      clusters: begun.clusters.map((cluster) => ({
+        ...cluster,
+        osds: cluster.osds.map((osd) => ({ ...osd, domain })),
+      })),
+    })
+    const scopes = (objects: FencingObjects) =>
+      decide(objects).fences.map(({ scope, formerScope }) => [scope, formerScope])
+    expect(scopes(begun)).toEqual([['a', undefined]])
+    expect(scopes(inDomain('zone-1'))).toEqual([['zone-1', 'a']])
+    expect(scopes(inDomain(undefined))).toEqual([['a', undefined]])
+    const recorded = applyDecision(inDomain('zone-1'))
+    expect(scopes(recorded)).toEqual([['zone-1', undefined]])
+  })
+
   it('that only the ledger remembers, since somebody deleted the budget, counts until Ceph must have noticed and is clean', () => {
     const remembered = (objects: FencingObjects): FencingObjects => ({
       ...objects,

@@ -52,7 +52,7 @@ export function fencesOf(index: FencingIndex, labelled: LabelledCluster): Fence[
     .map(([called, record]) => {
       const host = hostOf(index, labelled, called)
       const goneMs = record.goneMs ?? (host === undefined ? index.snapshot.nowMs : undefined)
-      const fence = { ...record, ...(goneMs === undefined ? {} : { goneMs }) }
+      const fence = { ...inPresentDomain(labelled, host, record), ...(goneMs === undefined ? {} : { goneMs }) }
       return {
         cluster: { namespace, name, uid },
         machine: called,
@@ -63,6 +63,24 @@ export function fencesOf(index: FencingIndex, labelled: LabelledCluster): Fence[
 }
 
 const nowhere = { node: '', bootID: '' }
+
+/**
+ * The failure domain that the machine is in now. Whoever terminates it may drain its node first: were the fence to hold another domain, or all of
+ * them, that drain would wait for the fence, and the fence for it. Without one domain it keeps what is on record.
+ */
+function inPresentDomain(
+  labelled: LabelledCluster,
+  host: FencedHost | undefined,
+  record: RecordedFence,
+): RecordedFence & Pick<Fence, 'formerScope'> {
+  const scope = host?.hasOsds === true ? domainOf(labelled, record.node) : ''
+  return scope === '' || scope === record.scope ? record : { ...record, scope, formerScope: record.scope }
+}
+
+function domainOf({ osds }: LabelledCluster, node: string): string {
+  const domains = osds.domains.get(node) ?? []
+  return domains.length === 1 ? (domains[0] as string) : ''
+}
 
 /** Whoever deletes a budget deletes what was written on it; the ledger still knows that something was under way. */
 function forgottenScopes(
@@ -125,11 +143,10 @@ function hostOf(index: FencingIndex, labelled: LabelledCluster, called: string):
 
 function begun(index: FencingIndex, labelled: LabelledCluster, called: string): RecordedFence {
   const node = fencedNode(called) ?? machineOf(index, labelled, called)?.nodeName ?? ''
-  const domains = labelled.osds.domains.get(node) ?? []
   return {
     node,
     bootID: index.nodes.get(node)?.bootID ?? '',
-    scope: domains.length === 1 ? (domains[0] as string) : '',
+    scope: domainOf(labelled, node),
     sinceMs: index.snapshot.nowMs,
   }
 }

@@ -54,6 +54,22 @@ describe('a fence that is under way', () => {
     ])
   })
 
+  it('holds the failure domain that it is in now, once that is known: a drain of its node, before it is terminated, would wait for it for ever', () => {
+    const { ledger } = hold(emptyLedger, undefined, { scope: '' })
+    const moved = hold(ledger, undefined, { formerScope: '' })
+    expect(moved.says).toEqual([`${id} holds a, Acting at 3, renewed 0`])
+    const needed = neededHolds([fence({ formerScope: '' })])
+    expect(unneededHolds(ledger, needed)).toEqual([])
+    expect(unneededHolds(moved.ledger, needed)).toEqual([])
+  })
+
+  it('keeps what it has while somebody else has the failure domain that it is in now', () => {
+    const ledger = ledgerWith('reboot-1 holds b', 'fencing/uid-1/b holds b')
+    const refused = hold(ledger, undefined, { formerScope: 'b' })
+    expect(refused.ledger).toBe(ledger)
+    expect(unneededHolds(ledger, neededHolds([fence({ formerScope: 'b' })]))).toEqual([])
+  })
+
   it('goes along with a drain of the same failure domain', () => {
     expect(hold(ledgerWith('reboot-1 holds a')).epoch).toBe(2)
   })

@@ -3,6 +3,7 @@ import {
   type HoldRequest,
   type HoldRules,
   type HoldStep,
+  releaseHold,
   renewHold,
 } from '../../../ledger/rules/hold-rules.ts'
 import { entriesOf, type Ledger } from '../../../ledger/rules/ledger.ts'
@@ -38,14 +39,25 @@ export function neededHolds(fences: readonly Fence[]): ReadonlyMap<string, Fence
   return new Map(fences.filter(({ isOver }) => !isOver).map((fence) => [fenceRequestId(fence), fence]))
 }
 
-/** Requests of fences that hold something no fence needs any more, of whichever cluster. */
-export function unneededHolds({ entries }: Ledger, needed: ReadonlyMap<string, Fence>): readonly string[] {
-  return entries.map(({ requestId }) => requestId).filter((id) => isFenceRequest(id) && !needed.has(id))
+/** Requests of fences that hold something no fence needs any more, of whichever cluster. What is to be moved stays until it was. */
+export function unneededHolds(ledger: Ledger, needed: ReadonlyMap<string, Fence>): readonly string[] {
+  const toMove = [...needed].flatMap(([id, fence]) =>
+    entriesOf(ledger, id).length === 0 ? (formerRequestId(fence) ?? []) : [],
+  )
+  return ledger.entries
+    .map(({ requestId }) => requestId)
+    .filter((id) => isFenceRequest(id) && !needed.has(id) && !toMove.includes(id))
+}
+
+/** Under which request it holds the failure domain on record, where that is not the present one. */
+export function formerRequestId({ cluster, formerScope }: Fence): string | undefined {
+  return formerScope === undefined ? undefined : fenceRequestId({ cluster, scope: formerScope })
 }
 
 /**
  * Holds the key for a fence, or renews the heartbeat of the fence. Those who wait for the key are passed by: a fence that has begun
- * asks nobody. Where somebody else holds it the fence goes on all the same, and that is reported.
+ * asks nobody. Where somebody else holds it the fence goes on all the same, and that is reported. What it held for the failure domain on
+ * record becomes that of the present one in the same change, so that nobody is let in between.
  */
 export function holdFence(
   ledger: Ledger,
@@ -57,7 +69,9 @@ export function holdFence(
   const held = entriesOf(ledger, requestId)
   if (held.length > 0) return renewHold(ledger, held, { epoch, holder })
   const claim = { key: storageKey(cluster), uid: cluster.uid, scope: claimedScope(fence.scope) }
-  const answer = beginHold(ledger, { requestId, holder, claims: [claim], now }, { asksNobody: true })
+  const formerId = formerRequestId(fence)
+  const before = formerId === undefined ? ledger : releaseHold(ledger, entriesOf(ledger, formerId), undefined)
+  const answer = beginHold(before, { requestId, holder, claims: [claim], now }, { asksNobody: true })
   if (answer.granted) return { ledger: answer.ledger, epoch: answer.epoch }
   // What ceph-drain holds for the same cluster keeps others off as well.
   const first = answer.obstacles.find((obstacle) => !isOwnRequest(cluster, obstacle.requestId))

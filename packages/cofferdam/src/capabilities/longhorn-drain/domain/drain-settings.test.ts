@@ -113,7 +113,7 @@ describe('settings of a drain', () => {
         'cofferdam.io/restores': 'always-allow',
         'cofferdam.io/put-in-force': '',
       }),
-      { mode: 'guide' },
+      { mode: 'guide', isYielded: true },
     ],
   }
   for (const [name, [settings, expected]] of Object.entries(scenarios)) {

@@ -100,6 +100,7 @@ export function parseDrainSettings(
     inForce,
     atRest,
     ...(sinceMs === undefined ? {} : { inForceSinceMs: sinceMs }),
+    ...(mode !== 'observe' && notes[putAnnotation] === '' ? { isYielded: true } : {}),
     ...(reboot === undefined || reboot === '' ? {} : { rebootPolicy: parseDrainPolicy(reboot) }),
     trigger,
     isAutoscaled: isAutoscaled ?? false,

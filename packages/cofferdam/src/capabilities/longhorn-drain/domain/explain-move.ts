@@ -1,9 +1,11 @@
 import type { Reason } from '../../../shared/reasons.ts'
 import type { ReplicaBlocker } from './decision.ts'
+import { wantedPolicyAnnotation } from './drain-settings.ts'
 import { isFormerTicket } from './eviction-ticket.ts'
 import type { LonghornIndex } from './longhorn-index.ts'
 import { type MoveWait, moveStateOf } from './move-state.ts'
 import { whyNoPlace } from './place-for-copy.ts'
+import { drainPolicySetting } from './policy.ts'
 import type { ReplicaView } from './snapshot.ts'
 
 type MoveText = Pick<ReplicaBlocker, 'reason' | 'explanation' | 'wayOut'>
@@ -32,7 +34,7 @@ export function explainMove(index: LonghornIndex, replica: ReplicaView, of: stri
     return text(
       'ReplicaMustLeave',
       `${of} must leave node ${node}, and Longhorn has not begun to move it.`,
-      notBegunWayOut(index, node),
+      yieldedWayOut(index) ?? notBegunWayOut(index, node),
     )
   }
   return explainWaiting(replica, { of, wait: state.for })
@@ -44,6 +46,12 @@ export function explainNoPlace(of: string, node: string, why: string): MoveText 
     `${of} is to leave node ${node}, but no node takes another copy: ${why}.`,
     'Add a node or a disk, free space, let copies share a node (replica-soft-anti-affinity), correct node and disk tags, or uncordon the node.',
   )
+}
+
+/** What another client has set counts for Longhorn, and may move nothing of what is wanted. */
+function yieldedWayOut({ settings: { isYielded, inForce, policy } }: LonghornIndex): string | undefined {
+  if (isYielded !== true || !inForce.known || !policy.known || inForce.value === policy.value) return undefined
+  return `Longhorn goes by ${drainPolicySetting} ${inForce.value}, which another client has set while a node was drained, and which leaves it there: set ${policy.value}, or make ${wantedPolicyAnnotation} as mild.`
 }
 
 /** Only the manager on the node itself requests evictions there. */

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
+import { known } from '../../../shared/observed.ts'
 import { decideLonghornDrain } from './decide.ts'
 import { evictionTicketType } from './eviction-ticket.ts'
+import type { DrainPolicy } from './snapshot.ts'
 import { type Fixture, longhornFixture, type VolumeSetting } from './testing/longhorn-fixture.ts'
 
 const flagged = { isEvictionRequested: true }
@@ -8,10 +10,17 @@ const nodes = { n1: { isCordoned: true }, n2: {}, n3: {} }
 const ticket = { id: `${evictionTicketType}-db`, type: evictionTicketType, node: 'n2' }
 
 /** What is said of the replica of `db` on a cordoned n1 under block-for-eviction. */
-function said(volume: VolumeSetting, more: Partial<Fixture> & { readonly isRebuildOff?: true } = {}) {
-  const { isRebuildOff, ...fixture } = more
+function said(
+  volume: VolumeSetting,
+  more: Partial<Fixture> & { readonly isRebuildOff?: true; readonly yieldedTo?: DrainPolicy } = {},
+) {
+  const { isRebuildOff, yieldedTo, ...fixture } = more
   const seen = longhornFixture({ policy: 'block-for-eviction', nodes, volumes: { db: volume }, ...fixture })
-  const settings = { ...seen.settings, ...(isRebuildOff === undefined ? {} : { isRebuildOff }) }
+  const settings = {
+    ...seen.settings,
+    ...(isRebuildOff === undefined ? {} : { isRebuildOff }),
+    ...(yieldedTo === undefined ? {} : { inForce: known(yieldedTo), isYielded: true as const }),
+  }
   const [answer] = decideLonghornDrain({ ...seen, settings }).nodes
   const state = answer?.moves.find(({ volume: name }) => name === 'db')?.state
   const { reason, explanation, wayOut } = answer?.blockers.find((each) => each.volume === 'db') ?? {}
@@ -35,6 +44,16 @@ describe('a replica that should leave its node', () => {
       said({ copies: { n1: 'healthy', n2: 'healthy', n3: 'rebuilding' }, numberOfReplicas: 3, rebuiltShare: 0.5 }),
       { state: 'not-begun', reason: 'ReplicaMustLeave' },
     ],
+    'does not begin under a policy that another client has set: its blocker names that, not a manager that does what it is told':
+      [
+        said({ copies: { n1: 'healthy', n2: 'healthy' } }, { yieldedTo: 'block-if-contains-last-replica' }),
+        {
+          state: 'not-begun',
+          reason: 'ReplicaMustLeave',
+          wayOut:
+            'Longhorn goes by node-drain-policy block-if-contains-last-replica, which another client has set while a node was drained, and which leaves it there: set block-for-eviction, or make cofferdam.io/wanted-policy as mild.',
+        },
+      ],
     'cannot begin where no manager of Longhorn is ready on its node': [
       said(
         { copies: { n1: 'healthy', n2: 'healthy' } },

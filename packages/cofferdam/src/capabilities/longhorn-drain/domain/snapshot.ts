@@ -53,6 +53,8 @@ export interface LonghornDrainSettings {
   readonly inForce: Observed<DrainPolicy>
   /** Since when, at the earliest; undefined: nothing says so. */
   readonly inForceSinceMs?: number
+  /** Another client has set it while a node was drained, and it stays until no node is. */
+  readonly isYielded?: true
   /** The same while no node is drained: a guide puts it back. */
   readonly atRest: Observed<DrainPolicy>
   /** What counts instead on nodes that only reboot; undefined: the same as on others. */
