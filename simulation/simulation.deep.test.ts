@@ -72,6 +72,7 @@ const mendedShort: Readonly<Record<string, number>> = {
   'a request whose node was rebooted for an override is not rebooted a second time': 700_948,
   'a machine that is drained before it goes does not wait for its own fence': 701_006,
   'a pool of OpenShift is resumed though the write met a conflict and nothing had changed': 702_638,
+  'a request keeps what it was granted until storage has answered': 703_244,
   'a drain goes on when an administrator sets the policy that its blocker names': 700_786,
   'a request ends where a pool was created while another was to have a copy more': 25_307,
 }

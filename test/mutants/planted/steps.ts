@@ -104,7 +104,7 @@ export const steps: readonly PlantedFault[] = [
   },
   {
     file: 'capabilities/drain-lock/apply/cordon.ts',
-    was: 'cordonMarkOf(node) === requestId ? { isCordoned: false, mark: null } : undefined',
+    was: 'cordonMarkOf(node) === requestId ? lifted(node) : undefined',
     becomes: '{ isCordoned: false, mark: null }',
     harm: 'the end of a drain opens a node that an administrator keeps closed for its broken disk, and pods land on it',
   },

@@ -1,5 +1,6 @@
+import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { isCordoned, isCordonedByCofferdam } from '../../../shared/closed-node.ts'
-import { cordonMarkOf, isMarkOfRequest } from '../../../shared/cordon-mark.ts'
+import { type CordonChange, cordonMarkOf, isMarkOfRequest } from '../../../shared/cordon-mark.ts'
 import { type CordonApi, changeCordon } from '../../node-cordon.ts'
 
 export interface CordonOrder {
@@ -39,15 +40,11 @@ export async function cordonNode(
 /** Opens the node again, if the mark on it says that it was closed for this request. One that others have opened and closed since stays closed. */
 export async function uncordonNode(api: CordonApi, order: CordonOrder, signal: AbortSignal): Promise<void> {
   const { requestId } = order
-  await changeCordon(
-    api,
-    order,
-    (node) => {
-      if (cordonMarkOf(node) !== requestId) return undefined
-      return isCordonedByCofferdam(node) ? { isCordoned: false, mark: null } : { mark: null }
-    },
-    signal,
-  )
+  await changeCordon(api, order, (node) => (cordonMarkOf(node) === requestId ? lifted(node) : undefined), signal)
+}
+
+function lifted(node: Node): CordonChange {
+  return isCordonedByCofferdam(node) ? { isCordoned: false, mark: null } : { mark: null }
 }
 
 /** Takes the mark of this request off a node that somebody else has opened. A cordon that was set since is not ours, and stays. */

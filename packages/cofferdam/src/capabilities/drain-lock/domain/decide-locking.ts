@@ -41,6 +41,7 @@ import { type BudgetLock, type PodPlan, planPods } from './plan-pods.ts'
 import { lossBlockers } from './pod-losses.ts'
 import { fallbackAtMs, isFallbackTime, queueTime } from './queue-time.ts'
 import type { BudgetFacts, DisruptionRecord, NodeFacts, PodFacts } from './snapshot.ts'
+import { isStorageToAnswer, keepForAnswer } from './storage-answer.ts'
 
 interface Planned {
   readonly node: NodeFacts
@@ -202,6 +203,9 @@ function decideHeld(view: DisruptionView, planned: Planned, held: HeldKeys): Dis
   if (!isVerified && isFallbackDue(view, planned)) return fallBack(view, planned)
   if (view.breaksGlass && inTheWay.length === 0 && outside.length > 0 && outside.every(isOfBudget))
     return keepBroken(view, { record: lockingRecord(view, planned, held), blockedBy: outside, warnings })
+  if (inTheWay.length === 0 && isStorageToAnswer(view, held, outside)) {
+    return keepForAnswer(view, { record: lockingRecord(view, planned, held), blockedBy: outside, warnings })
+  }
   if (outside.length + inTheWay.length > 0) {
     const back: BackStep = { step: 'step-back', epoch: held.epoch, aside: asideFor(view, outside) }
     return giveUp(view, planned, { back, blockedBy: [...outside, ...inTheWay] })

@@ -404,8 +404,33 @@ table('while keys are held and nothing was touched', {
       steps: ['unlock shop/web', 'step back under 1, aside always'],
     }),
   },
+  'storage has not answered since the grant: the keys are kept for a moment, or they would be asked for and given back hundreds of times a second':
+    {
+      given: {
+        ledger: ledgerOf(...granted.entries, entry(ceph.key)),
+        record: planned,
+        storage: [{ ...ceph, mayGo: unknown('the other failure domains are not held yet') }],
+      },
+      then: {
+        reason: 'SafetyUnknown',
+        phase: 'Locking',
+        blockedBy: ['storage/rook-ceph/main: SafetyUnknown, failure domain zone-a'],
+      },
+    },
   'storage changes its mind: everything is given back': {
     given: {
+      ledger: ledgerOf(...granted.entries, entry(ceph.key)),
+      record: planned,
+      budgets: [locked()],
+      storage: [{ ...ceph, mayGo: known({ allowed: false, explanation: 'zone-b is down.' }) }],
+    },
+    then: waiting('StorageNeedsNode', 'storage/rook-ceph/main: StorageNeedsNode, failure domain zone-a', {
+      steps: ['unlock shop/web', 'step back under 1, aside always'],
+    }),
+  },
+  'storage stays silent: everything is given back': {
+    given: {
+      nowMs: nowMs + 15_000,
       ledger: ledgerOf(...granted.entries, entry(ceph.key)),
       record: planned,
       budgets: [locked()],
