@@ -355,6 +355,8 @@ function giveUp(
     phase: 'Waiting',
     epoch: undefined,
     nodeUid: node.uid,
+    // Nothing was begun in the boot that was about to go.
+    bootIDBefore: undefined,
     lockedAtMs: undefined,
   })
   const steps: DisruptionStep[] = [...unlockSteps(markedBudgets(view)), back]

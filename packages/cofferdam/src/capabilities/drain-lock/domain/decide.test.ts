@@ -827,6 +827,15 @@ table('a request that an override took its node from, after it had said that the
     given: { record: lost, node: { bootID: 'boot-2', isReady: false }, ledger: heldByOther('node/node-a') },
     then: waiting('HeldByRequest', `node/node-a: HeldByRequest, ${other}`, { steps: [queueForBoth] }),
   },
+  'begins anew with what it holds already: that was granted for the boot that the node is in': {
+    given: {
+      record: { ...planned, bootIDBefore: 'boot-1' },
+      node: { bootID: 'boot-2' },
+      ledger: granted,
+      budgets: [locked()],
+    },
+    then: { reason: 'IntentWritten', phase: 'Locking', steps: ['record Locking', 'intend boot-2 under 1'] },
+  },
   'drains the node for its removal, in whichever boot it is': {
     given: { request: { intent: 'Remove' }, record: lost, pods: [job0], node: { bootID: 'boot-2' } },
     then: { reason: 'LocksAsked', phase: 'Waiting', steps: ['take node/node-a'] },
@@ -936,6 +945,14 @@ it('a wait for an owner or for a held budget says since when that is so, not sin
   const since = '2026-01-01T08:00:00Z'
   const entries = held.entries.map((entry) => ({ ...entry, requestId: 'R9', key: 'pdb/shop/web', since }))
   expect(sinceOf({ budgets: [{ ...web, isCounted: false, hold }], ledger: { ...held, entries } })).toContain(since)
+})
+
+it('who gives up before the drain began keeps no boot on record: a reboot by others would pass for the one that was asked for', () => {
+  const record = { ...planned, bootIDBefore: 'boot-1' }
+  const storage = [{ ...ceph, mayGo: known({ allowed: false, explanation: 'zone-b is down.' }) }]
+  const ledger = ledgerOf(...granted.entries, entry(ceph.key))
+  const decision = decideDisruption(tell({ ledger, record, budgets: [locked()], storage }))
+  expect([decision.reason, decision.record.bootIDBefore]).toEqual(['StorageNeedsNode', undefined])
 })
 
 it('a wait for the marks against autoscalers says since when the keys are held: a time that moves was written on the request every second', () => {

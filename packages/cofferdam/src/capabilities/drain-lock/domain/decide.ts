@@ -54,8 +54,8 @@ export function decideDisruption(snapshot: DisruptionSnapshot): DisruptionDecisi
  */
 function bootSinceMayGo(view: DisruptionView): string | undefined {
   const node = ownNode(view)
-  const isBack = view.request.intent === 'Reboot' && node?.isReady === true && hasRebooted(view, node)
-  return isBack ? node.bootID : undefined
+  if (view.held !== undefined || view.request.intent !== 'Reboot' || node?.isReady !== true) return undefined
+  return hasRebooted(view, node) ? node.bootID : undefined
 }
 
 /** The record of an intent is written before the intent, so a record without the boot that goes speaks of none. */
