@@ -43,7 +43,8 @@ describe('a ledger that was lost', () => {
 
   it('leaves the boot of a node that was said to go on record, and only that: another boot is the reboot that was asked for', () => {
     const heldByOther = ledgerOf(entry('node/node-a', { requestId: 'R2', holder: other, state: 'Acting' }))
-    const boot = (given: Scenario) => decide({ ledger: heldByOther, ...given }).record.bootIDBefore
+    const boot = (given: Scenario) =>
+      decide({ ledger: heldByOther, node: { isCordoned: true }, ...given }).record.bootIDBefore
     expect(boot({ record: drained })).toBe('boot-1')
     expect(boot({ record: draining })).toBeUndefined()
   })
