@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Pod } from '@cofferdam/kubernetes/api/core.ts'
 import { pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { isActive, isReady } from '@cofferdam/simulator/world/pod-facts.ts'
 import { afterAll, beforeAll, expect, it } from 'vitest'
@@ -28,9 +29,11 @@ afterAll(() => lab?.close())
 const cephPods = () => [...lab.views.of(pods).values()].filter((pod) => pod.metadata.namespace === lab.namespace)
 const readyMons = () =>
   cephPods().filter((pod) => pod.metadata.labels?.['app'] === 'rook-ceph-mon' && isActive(pod) && isReady(pod)).length
+/** Pods that look for disks are there when the operator begins, and end by themselves. */
+const isOfJob = (pod: Pod) => pod.metadata.labels?.['app'] === 'rook-ceph-osd-prepare'
 const daemonsOn = (node: string) =>
   cephPods()
-    .filter((pod) => pod.spec.nodeName === node && isActive(pod))
+    .filter((pod) => pod.spec.nodeName === node && isActive(pod) && !isOfJob(pod))
     .map(daemonName)
     .filter((name) => !name.startsWith('mgr'))
     .sort()
