@@ -1,5 +1,6 @@
 import type { Deployment } from '@cofferdam/kubernetes/api/apps.ts'
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
+import type { JsonObject } from '@cofferdam/kubernetes/api/json.ts'
 import { configMaps, deployments, nodes, podDisruptionBudgets, pods } from '@cofferdam/kubernetes/api/resources.ts'
 import { rfc3339 } from '@cofferdam/kubernetes/api/timestamp.ts'
 import { evictPod, type KubeApi } from '@cofferdam/kubernetes/client/kube-api.ts'
@@ -306,5 +307,36 @@ it('an operator that drops what another version noted on a request is blamed', a
   expect(rules()).toEqual([])
   await write({ [noteOfNext]: null })
   await seconds(1)
+  expect(rules()).toEqual(['S21'])
+})
+
+it('a ledger that somebody deleted is made of records again, which have nothing of the notes in it (short seed 541175)', async () => {
+  await stage.processes.stop()
+  await applyNextDefinitions(stage.api)
+  const hold = {
+    key: 'node/node-a',
+    holder: 'one',
+    requestId: 'noted',
+    epoch: 1,
+    state: 'Acting',
+    since: '2026-01-01T00:00:00Z',
+    uid: 'a',
+    scope: '',
+    renewSequence: 0,
+  }
+  const write = async (entry: JsonObject) => {
+    const ledger = { apiVersion: 'cofferdam.io/v1alpha1', kind: 'DisruptionLedger', metadata: { name: 'cluster' } }
+    const key = { name: 'cluster' }
+    await stage.api.get(disruptionLedgers, key).catch(() => stage.api.create(disruptionLedgers, ledger))
+    const body = { status: { nextEpoch: 2, entries: [entry] } }
+    await rival.patch(disruptionLedgers, key, { type: 'merge', body }, { subresource: 'status' })
+    await seconds(1)
+  }
+  await write({ ...hold, [noteOfNext]: 'yes' })
+  await stage.api.delete(disruptionLedgers, { name: 'cluster' })
+  await write(hold)
+  expect(rules()).toEqual([])
+  await write({ ...hold, [noteOfNext]: 'yes' })
+  await write(hold)
   expect(rules()).toEqual(['S21'])
 })

@@ -11,23 +11,26 @@ export function watchNotes(
   { blame }: Blame,
   excuses: Pick<Excuses, 'wasMeddledWith'>,
 ): { stop(): void } {
-  const noted = new Set<string>()
+  const noted = { ledger: new Set<string>(), requests: new Set<string>() }
 
-  function see(name: string, record: object): void {
-    if (Object.hasOwn(record, noteOfNext)) noted.add(name)
+  function see(where: keyof typeof noted, name: string, record: object): void {
+    if (Object.hasOwn(record, noteOfNext)) noted[where].add(name)
     // A backup may be older than the note.
-    else if (noted.delete(name) && !excuses.wasMeddledWith('etcd'))
+    else if (noted[where].delete(name) && !excuses.wasMeddledWith('etcd'))
       blame('S21', `${name} lost what another version had noted there`)
   }
 
   const stops = [
     views.of(disruptionLedgers).subscribe(({ after }) => {
+      // What is made of the records of requests after it was deleted has nothing but what they say.
+      if (after === undefined) noted.ledger.clear()
       const { entries = [], tickets = [] } = after?.status ?? {}
-      for (const entry of entries) see(`the hold ${entry.key} of ${entry.requestId} under ${entry.epoch}`, entry)
-      for (const ticket of tickets) see(`the ticket ${ticket.number} of ${ticket.requestId}`, ticket)
+      for (const entry of entries)
+        see('ledger', `the hold ${entry.key} of ${entry.requestId} under ${entry.epoch}`, entry)
+      for (const ticket of tickets) see('ledger', `the ticket ${ticket.number} of ${ticket.requestId}`, ticket)
     }),
     views.of(nodeDisruptions).subscribe(({ after }) => {
-      if (after?.status !== undefined) see(`the request ${after.metadata.uid}`, after.status)
+      if (after?.status !== undefined) see('requests', `the request ${after.metadata.uid}`, after.status)
     }),
   ]
   return {

@@ -12,6 +12,7 @@ import {
   grant,
   intend,
   release,
+  releaseKeys,
   renew,
   stepBack,
   withdraw,
@@ -28,6 +29,7 @@ export interface Parts {
   readonly intend: typeof intend
   readonly renew: typeof renew
   readonly release: typeof release
+  readonly releaseKeys: typeof releaseKeys
   readonly withdraw: typeof withdraw
   readonly enqueue: typeof enqueue
   readonly stepBack: typeof stepBack
@@ -58,6 +60,7 @@ export const realParts: Parts = {
   intend,
   renew,
   release,
+  releaseKeys,
   withdraw,
   enqueue,
   stepBack,

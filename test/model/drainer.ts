@@ -308,6 +308,10 @@ function ledgerAfter(
       const adopted = parts.adopt(ledger, by)
       return { ledger: adopted?.ledger ?? ledger, isDone: adopted !== undefined }
     }
+    case 'release-budgets': {
+      const changed = parts.releaseKeys(ledger, { ...by, epoch: step.epoch, keys: step.keys })
+      return { ledger: changed.ok ? changed.ledger : ledger, isDone: changed.ok }
+    }
     case 'step-back': {
       const { epoch, aside } = step
       const changed = parts.stepBack(ledger, { ...by, epoch, ...(aside === undefined ? {} : { aside }) })

@@ -34,7 +34,8 @@ export function readLedger(model: Model, state: ModelState): RecalledLedger {
 }
 
 function disruptionOf({ drainers }: ModelState, index: DrainerIndex): NodeDisruption {
-  const { phase, epoch, nodeUid, bootIDBefore, lockedBudgets, hasFallenBack } = drainers[index].value.record.value
+  const { phase, epoch, nodeUid, bootIDBefore, lockedBudgets, releasedBudgets, hasFallenBack } =
+    drainers[index].value.record.value
   return {
     apiVersion: 'cofferdam.io/v1alpha1',
     kind: 'NodeDisruption',
@@ -43,6 +44,7 @@ function disruptionOf({ drainers }: ModelState, index: DrainerIndex): NodeDisrup
     status: {
       phase,
       lockedBudgets: [...lockedBudgets],
+      releasedBudgets: [...releasedBudgets],
       hasFallenBack,
       ...(epoch === undefined ? {} : { epoch }),
       ...(nodeUid === undefined ? {} : { nodeUid }),

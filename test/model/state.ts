@@ -195,8 +195,8 @@ function ledgerKey({ nextEpoch, entries, tickets, broken }: Ledger): string {
 function recordKey(record: DisruptionRecord): string {
   const names = (references: readonly { readonly uid: string }[]) => references.map(({ uid }) => uid).join()
   const { phase, epoch, lockedBudgets, skippedPods, evictedPods, hasFallenBack, lockedAtMs } = record
-  const { nodeUid, bootIDBefore, bootIDAfter, cordonedBy } = record
-  return `${phase}/${epoch ?? ''}/${names(lockedBudgets)}/${names(skippedPods)}/${names(evictedPods)}/${hasFallenBack}/${lockedAtMs ?? ''}/${nodeUid ?? ''}/${bootIDBefore ?? ''}/${bootIDAfter ?? ''}/${cordonedBy ?? ''}`
+  const { nodeUid, bootIDBefore, bootIDAfter, cordonedBy, releasedBudgets } = record
+  return `${phase}/${epoch ?? ''}/${names(lockedBudgets)}/${names(releasedBudgets)}/${names(skippedPods)}/${names(evictedPods)}/${hasFallenBack}/${lockedAtMs ?? ''}/${nodeUid ?? ''}/${bootIDBefore ?? ''}/${bootIDAfter ?? ''}/${cordonedBy ?? ''}`
 }
 
 function stepKey(step: ModelStep): string {
@@ -207,6 +207,8 @@ function stepKey(step: ModelStep): string {
       return `queue/${step.aside ?? ''}/${step.claims.map(({ key, scope }) => `${key}.${scope}`).join()}`
     case 'break':
       return `break/${step.keys.join()}`
+    case 'release-budgets':
+      return `release/${step.keys.join()}/${step.epoch}`
     case 'step-back':
       return `step-back/${step.aside ?? ''}/${step.epoch}`
     case 'record':

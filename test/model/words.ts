@@ -6,6 +6,8 @@ export function inWords(step: ModelStep): string {
       return `take ${step.claims.map(({ key }) => key).join(' and ')}`
     case 'queue':
       return `queue for ${step.claims.map(({ key }) => key).join(' and ')}${step.aside === undefined ? '' : `, aside ${step.aside.toLowerCase()}`}`
+    case 'release-budgets':
+      return `release ${step.keys.join(' and ')} under epoch ${step.epoch}`
     case 'step-back':
       return `step back under epoch ${step.epoch}`
     case 'record':

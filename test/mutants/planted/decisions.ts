@@ -92,6 +92,24 @@ export const decisions: readonly PlantedFault[] = [
     harm: 'the holder of a drained node is gone, the node is still about to be rebooted, and its keys are given to the next one',
   },
   {
+    file: 'capabilities/drain-lock/domain/release-budgets.ts',
+    was: '!recovering.some((pod) => pod.namespace === namespace)',
+    becomes: 'true',
+    harm: 'the budget of a pod that does not run yet after the reboot is released, and a second pod of its application may go',
+  },
+  {
+    file: 'capabilities/drain-lock/domain/release-budgets.ts',
+    was: "request.record.phase !== 'Recovering'",
+    becomes: 'false',
+    harm: 'budgets are released while an agent still reads that the node may go, and reboots it with nothing held',
+  },
+  {
+    file: 'ledger/rules/lost-holds.ts',
+    was: 'keys.filter(({ key }) => !released.includes(key))',
+    becomes: 'keys',
+    harm: 'a ledger that is made again gives a budget back to the request that had released it, and the one that holds it now stands still',
+  },
+  {
     file: 'capabilities/drain-lock/domain/own-cordon.ts',
     was: 'isCordoned && isMarkOfRequest(cordonedBy) && cordonedBy !== view.request.id',
     becomes: 'false',

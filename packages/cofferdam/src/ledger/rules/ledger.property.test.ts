@@ -15,6 +15,7 @@ import {
   purge,
   raiseEpoch,
   release,
+  releaseKeys,
   renew,
   stepBack,
   withdraw,
@@ -35,7 +36,7 @@ const anyClaim: fc.Arbitrary<Claim> = fc.oneof(
 const anyStep = fc.record({
   kind: fc.constantFrom(
     ...(['grant', 'grant', 'grant', 'intend', 'renew', 'release', 'release'] as const),
-    ...(['adopt', 'orphan', 'purge', 'withdraw', 'break', 'raise', 'queue', 'stepBack'] as const),
+    ...(['adopt', 'orphan', 'purge', 'withdraw', 'break', 'raise', 'queue', 'stepBack', 'releaseKeys'] as const),
   ),
   requestId: fc.constantFrom(...requests),
   holder: fc.constantFrom('x1', 'x2'),
@@ -144,6 +145,16 @@ function tell(told: Told, step: Step): Told {
       if (change.ok && place !== undefined) expect(ticket).toMatchObject(place)
       return orSame(change)
     }
+    case 'releaseKeys': {
+      const keys = step.claims.map(({ key }) => key)
+      const change = releaseKeys(ledger, { ...by, keys })
+      if (change.ok) {
+        expect(entriesOf(change.ledger, requestId)).toEqual(
+          entriesOf(ledger, requestId).filter(({ key }) => !keys.includes(key)),
+        )
+      }
+      return orSame(change)
+    }
     case 'raise':
       return { ...told, ledger: raiseEpoch(ledger, ledger.nextEpoch + 3) }
   }
@@ -170,6 +181,7 @@ function expectSound({ ledger, given: epochs, current }: Told): void {
   for (const by of epochs) {
     if (current.get(by.requestId) === by.epoch) continue
     for (const attempt of [intend, renew, release, stepBack]) expect(attempt(ledger, by).ok).toBe(false)
+    expect(releaseKeys(ledger, { ...by, keys: ['pdb/shop/web'] }).ok).toBe(false)
   }
 }
 

@@ -173,6 +173,14 @@ export function release(ledger: Ledger, by: { requestId: string; epoch: number }
   return change(ledger, by, () => 'gone')
 }
 
+/** Releases some keys of a request, which goes on to hold the others. */
+export function releaseKeys(
+  ledger: Ledger,
+  by: { readonly requestId: string; readonly epoch: number; readonly keys: readonly string[] },
+): LedgerChange {
+  return change(ledger, by, (entry) => (by.keys.includes(entry.key) ? 'gone' : entry))
+}
+
 /**
  * Takes over what the same request held under an earlier holder, with a new epoch: what the earlier one still has under
  * way is refused from then on. Undefined when it held nothing.

@@ -56,6 +56,14 @@ describe('a record tells of keys that must be held', () => {
     const fallen = parseActedRecord(disruption({ ...status, phase: 'Draining', hasFallenBack: true }))
     expect(fallen?.claims.map(({ key }) => key)).toEqual(['node/a'])
   })
+  it('while storage recovers: not the budgets of pods that run again, which somebody else may hold by now', () => {
+    const { lockedBudgets } = status
+    const shop = { namespace: 'shop', name: 'web', uid: 'another by the same name' }
+    for (const releasedBudgets of [lockedBudgets, [shop]]) {
+      const recovering = parseActedRecord(disruption({ ...status, phase: 'Recovering', releasedBudgets }))
+      expect(recovering?.claims.map(({ key }) => key)).toEqual(['node/a'])
+    }
+  })
   it('only once it has been written: a new request holds nothing', () => {
     expect(parseActedRecord(disruption(undefined))).toBeUndefined()
   })

@@ -1,5 +1,6 @@
 import type { NodeDisruption } from '../../shared/kinds/node-disruption.ts'
 import { type Claim, doClaimsConflict, onePerKey } from './claim.ts'
+import { budgetKey, nodeKey } from './keys.ts'
 import { entriesOf, type Ledger, type LedgerEntry, orphan, raiseEpoch, stepBack, withdraw } from './ledger.ts'
 
 /** A request whose record says that its node may be away, though the ledger may know nothing of it. */
@@ -17,9 +18,12 @@ const actedPhases: readonly string[] = ['Draining', 'Drained', 'Recovering']
 
 /** Undefined for a request that has not acted, or has ended. */
 export function parseActedRecord({ metadata, spec, status = {} }: NodeDisruption): ActedRecord | undefined {
-  const { phase = 'Pending', epoch = 0, nodeUid = '', bootIDBefore, lockedBudgets = [], hasFallenBack } = status
+  const { phase = 'Pending', epoch = 0, nodeUid = '', bootIDBefore, hasFallenBack } = status
+  const { lockedBudgets = [], releasedBudgets = [] } = status
   if (!actedPhases.includes(phase) || epoch === 0) return undefined
-  const budgets = hasFallenBack === true ? [] : lockedBudgets
+  const released = releasedBudgets.map(budgetKey)
+  const keys =
+    hasFallenBack === true ? [] : lockedBudgets.map((budget) => ({ key: budgetKey(budget), uid: budget.uid }))
   return {
     requestId: metadata.uid as string,
     name: metadata.name,
@@ -27,8 +31,8 @@ export function parseActedRecord({ metadata, spec, status = {} }: NodeDisruption
     epoch,
     bootID: bootIDBefore,
     claims: [
-      { key: `node/${spec.nodeName}`, uid: nodeUid, scope: '' },
-      ...budgets.map(({ namespace, name, uid }) => ({ key: `pdb/${namespace}/${name}`, uid, scope: '' })),
+      { key: nodeKey(spec.nodeName), uid: nodeUid, scope: '' },
+      ...keys.filter(({ key }) => !released.includes(key)).map(({ key, uid }) => ({ key, uid, scope: '' })),
     ],
   }
 }

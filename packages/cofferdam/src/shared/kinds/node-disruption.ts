@@ -100,6 +100,11 @@ export const nodeDisruptionStatus = z
     phaseSince: time().optional(),
     epoch: z.int().min(0).optional().describe('Grows with every grant; every write for this record carries it.'),
     lockedBudgets: z.array(lockedBudget).max(256).optional().describe('Append-only.'),
+    releasedBudgets: z
+      .array(lockedBudget)
+      .max(256)
+      .optional()
+      .describe('Of the locked budgets: their pods run again, so they are not held until storage has recovered too.'),
     lockedAt: time().optional().describe('When the budgets were locked by annotation alone.'),
     firstInQueueSince: time()
       .optional()

@@ -17,6 +17,13 @@ it('a sentence about hundreds of pods is cut, or the API server would refuse the
   expect(conditions.map(({ message }) => message.length <= 32_768 && message.endsWith('…'))).toEqual([true, true])
 })
 
+it('which budgets are released stays on record, or a ledger that is made again would take them from who holds them now', () => {
+  const web = { namespace: 'shop', name: 'web', uid: 'web-1' }
+  const record = { ...parseRequest(object).record, lockedBudgets: [web], releasedBudgets: [web] }
+  const status = buildStatus(object, record, pending, 0)
+  expect(parseRequest({ ...object, status }).record.releasedBudgets).toEqual([web])
+})
+
 it('fields and conditions of a later version stay, or it would find its own request half described after a rollback', () => {
   const written = buildStatus(object, parseRequest(object).record, pending, 0)
   const condition = { ...written.conditions?.[0], type: 'Paused', reason: 'SomebodyAsked' }

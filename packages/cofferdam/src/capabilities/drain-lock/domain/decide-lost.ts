@@ -5,6 +5,7 @@ import type { DisruptionDecision, DisruptionStep } from './decision.ts'
 import type { DisruptionEnding } from './disruption-ending.ts'
 import { bootThatGoes, type DisruptionView, goOn, ownNode, retryMs, withRecord } from './disruption-view.ts'
 import { planPods } from './plan-pods.ts'
+import { withoutReleased } from './release-budgets.ts'
 
 /**
  * The record says that the node may go, and the ledger has no such entry: it was wiped, or somebody broke it.
@@ -41,7 +42,7 @@ export function decideLost(view: DisruptionView, ending: DisruptionEnding | unde
     isPatienceOver: false,
   })
   const named = node ?? { name: request.nodeName, uid: record.nodeUid ?? '' }
-  const claims = claimsFor(named, snapshot.storage, plan.locks)
+  const claims = claimsFor(named, snapshot.storage, withoutReleased(plan.locks, record))
   const obstacles = obstaclesTo(view, claims)
   return goOn(view, {
     reason: 'LedgerLost',

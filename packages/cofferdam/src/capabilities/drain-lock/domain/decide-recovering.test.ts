@@ -31,6 +31,9 @@ const mayGo = 'node/node-a: NodeMayGo, alice'
 const openedAtNoon = { ...recovering, cordonedBy: 'nodedisruption/reboot-a, lifted', heardBefore: 'noon' }
 const withStorage: Ledger = ledgerOf(...acting.entries, entry(ceph.key, { state: 'Acting' }))
 const unclean = { ...ceph, isClean: known(false) }
+const lifted = { ...recovering, cordonedBy: 'nodedisruption/reboot-a, lifted' }
+const releaseBudget = ['record Recovering', 'unlock shop/web', 'release pdb/shop/web under 1']
+const withoutBudget = ledgerOf(...withStorage.entries.filter(({ key }) => key !== 'pdb/shop/web'))
 
 actingTable('the node goes and comes back', {
   'while it is away everything is held': {
@@ -66,6 +69,92 @@ actingTable('the node goes and comes back', {
     then: {
       reason: 'StorageRecovering',
       phase: 'Recovering',
+      steps: releaseBudget,
+      blockedBy: ['storage/rook-ceph/main: StorageRecovering, failure domain zone-a'],
+    },
+  },
+  'storage recovers and what stayed runs: its budget is released, which another drain of the node may wait for, and storage for that drain (short seed 701474)':
+    {
+      given: {
+        record: lifted,
+        node: { bootID: 'boot-2' },
+        pods: [web0, { ...web0, namespace: 'bank', name: 'db-0', uid: 'db-0-1', budgetUids: ['db-1'] }],
+        ledger: ledgerOf(...withStorage.entries, entry('pdb/bank/db', { state: 'Acting', uid: 'db-1' })),
+        storage: [unclean],
+      },
+      then: {
+        reason: 'StorageRecovering',
+        phase: 'Recovering',
+        steps: ['record Recovering', 'unlock shop/web', 'unlock bank/db', 'release pdb/shop/web, pdb/bank/db under 1'],
+        blockedBy: ['storage/rook-ceph/main: StorageRecovering, failure domain zone-a'],
+      },
+    },
+  'what stayed of one namespace does not run: its budget is kept, or a second pod of it could go, and that of another is released':
+    {
+      given: {
+        record: lifted,
+        node: { bootID: 'boot-2' },
+        pods: [
+          { ...web0, isReady: false },
+          { ...web0, namespace: 'bank', name: 'db-0', uid: 'db-0-1', budgetUids: ['db-1'] },
+        ],
+        ledger: ledgerOf(...withStorage.entries, entry('pdb/bank/db', { state: 'Acting', uid: 'db-1' })),
+        storage: [unclean],
+      },
+      then: {
+        reason: 'PodsRecovering',
+        phase: 'Recovering',
+        steps: ['record Recovering', 'unlock bank/db', 'release pdb/bank/db under 1'],
+        blockedBy: [
+          'pod/shop/web-0: PodsRecovering, node-a',
+          'storage/rook-ceph/main: StorageRecovering, failure domain zone-a',
+        ],
+      },
+    },
+  'a node that is away again keeps its budgets, though its pods still count as ready': {
+    given: {
+      record: lifted,
+      node: { bootID: 'boot-2', isReady: false },
+      pods: [web0],
+      ledger: withStorage,
+      storage: [unclean],
+    },
+    then: {
+      reason: 'NodeAway',
+      phase: 'Recovering',
+      blockedBy: ['node/node-a: NodeAway, node-a', 'storage/rook-ceph/main: StorageRecovering, failure domain zone-a'],
+    },
+  },
+  'a released budget is not locked a second time, whatever becomes of its pod: the request holds it no more': {
+    given: {
+      record: { ...lifted, releasedBudgets: lifted.lockedBudgets },
+      node: { bootID: 'boot-2' },
+      pods: [{ ...web0, isReady: false }],
+      budgets: [web],
+      ledger: withoutBudget,
+      storage: [unclean],
+    },
+    then: {
+      reason: 'PodsRecovering',
+      phase: 'Recovering',
+      blockedBy: [
+        'pod/shop/web-0: PodsRecovering, node-a',
+        'storage/rook-ceph/main: StorageRecovering, failure domain zone-a',
+      ],
+    },
+  },
+  'the mark on a budget is taken away though the ledger has lost its key: nobody else would come for it': {
+    given: {
+      record: { ...lifted, releasedBudgets: lifted.lockedBudgets },
+      node: { bootID: 'boot-2' },
+      pods: [web0],
+      ledger: withoutBudget,
+      storage: [unclean],
+    },
+    then: {
+      reason: 'StorageRecovering',
+      phase: 'Recovering',
+      steps: ['unlock shop/web'],
       blockedBy: ['storage/rook-ceph/main: StorageRecovering, failure domain zone-a'],
     },
   },
@@ -79,6 +168,7 @@ actingTable('the node goes and comes back', {
     then: {
       reason: 'SafetyUnknown',
       phase: 'Recovering',
+      steps: releaseBudget,
       blockedBy: ['storage/rook-ceph/main: SafetyUnknown, failure domain zone-a'],
     },
   },
@@ -328,7 +418,7 @@ it('storage that nobody knows of is not taken for clean', () => {
   const { reason, steps } = decideDisruption(
     tell({ ...scenario, storage: [{ ...ceph, isClean: unknown('Ceph is silent') }] }),
   )
-  expect([reason, steps.map(({ step }) => step)]).toEqual(['SafetyUnknown', ['record']])
+  expect([reason, steps.map(({ step }) => step)]).toEqual(['SafetyUnknown', ['record', 'unlock', 'release-budgets']])
 })
 
 it('storage that recovers is asked again soon, and tells in its own words what it waits for', () => {

@@ -20,7 +20,8 @@ import {
 import { keepLocks } from './keep-locks.ts'
 import { isOwnCordon, withLiftedCordon } from './own-cordon.ts'
 import { planPods, podName } from './plan-pods.ts'
-import type { DisruptionRecord, NodeFacts } from './snapshot.ts'
+import { releaseBudgets, withoutReleased } from './release-budgets.ts'
+import type { DisruptionRecord, NodeFacts, PodFacts } from './snapshot.ts'
 
 /**
  * From the node's return, or from when no request wants it gone any more, until nothing of it is felt: it takes pods again
@@ -39,10 +40,17 @@ export function decideRecovering(view: HeldView, ending: DisruptionEnding): Disr
     bound: record.skippedPods,
     isPatienceOver: false,
   })
-  const locks = keepLocks(view, plan, record, held.epoch)
+  const isAway = blockedBy.some(({ reason }) => reason === 'NodeAway' || reason === 'NodeUnheard')
+  const released = isAway ? { record, steps: [] } : releaseBudgets(view, record, recoveringPods(view))
+  const locks = keepLocks(
+    view,
+    { ...plan, locks: withoutReleased(plan.locks, released.record) },
+    released.record,
+    held.epoch,
+  )
   const steps: DisruptionStep[] = recordSteps(view, locks.record)
   if (node?.isReady === true && node.isCordoned && isOwnCordon(view)) steps.push({ step: 'uncordon' })
-  steps.push(...locks.steps)
+  steps.push(...locks.steps, ...released.steps)
   return goOn(view, {
     reason: first.reason,
     explanation: `${endingWords(view, ending).explanation} Its holds are kept until ${first.object} has recovered.`,
@@ -78,7 +86,7 @@ function takeBackTheWord(view: DisruptionView, record: DisruptionRecord, words: 
 
 /** What is still felt of the disruption. */
 export function effectsLeft(view: DisruptionView): DisruptionBlocker[] {
-  const { snapshot, record, held, request } = view
+  const { snapshot, held, request } = view
   const node = ownNode(view)
   const since = held?.since ?? rfc3339(request.createdMs)
   const blockers: DisruptionBlocker[] = []
@@ -90,13 +98,7 @@ export function effectsLeft(view: DisruptionView): DisruptionBlocker[] {
     const wayOut = 'Its kubelet reports every ten seconds. If the machine is off, bring it back.'
     blockers.push({ object: nodeKey(request.nodeName), holder: request.nodeName, since, reason: 'NodeUnheard', wayOut })
   }
-  // A Node that was deleted and made again while its machine ran keeps its pods.
-  const isHeardOf = node !== undefined || snapshot.node?.isReady === true
-  for (const pod of snapshot.pods) {
-    const hasStayed = record.skippedPods.some(({ uid }) => uid === pod.uid)
-    if (!hasStayed || pod.kind !== 'ordinary') continue
-    // Without any Node of its name it runs on, is not heard of, and is removed soon: nothing may go beside it before that.
-    if (isHeardOf && (pod.isReady || pod.isLeaving)) continue
+  for (const pod of recoveringPods(view)) {
     const wayOut = 'It has to become ready. Delete it if it cannot.'
     blockers.push({ object: podName(pod), holder: request.nodeName, since, reason: 'PodsRecovering', wayOut })
   }
@@ -116,6 +118,19 @@ export function effectsLeft(view: DisruptionView): DisruptionBlocker[] {
     } else blockers.push({ ...common, reason: 'SafetyUnknown', wayOut: notKnownYet(isClean.why) })
   }
   return blockers
+}
+
+/** Pods that stayed and do not run again. */
+function recoveringPods(view: DisruptionView): readonly PodFacts[] {
+  const { snapshot, record } = view
+  // A Node that was deleted and made again while its machine ran keeps its pods.
+  const isHeardOf = ownNode(view) !== undefined || snapshot.node?.isReady === true
+  return snapshot.pods.filter((pod) => {
+    const hasStayed = record.skippedPods.some(({ uid }) => uid === pod.uid)
+    if (!hasStayed || pod.kind !== 'ordinary') return false
+    // Without any Node of its name it runs on, is not heard of, and is removed soon: nothing may go beside it before that.
+    return !isHeardOf || !(pod.isReady || pod.isLeaving)
+  })
 }
 
 /**

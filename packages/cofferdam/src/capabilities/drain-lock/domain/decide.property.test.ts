@@ -6,7 +6,21 @@ import type { Ledger } from '../../../ledger/rules/ledger.ts'
 import { known, unknown } from '../../../shared/observed.ts'
 import { decideDisruption } from './decide.ts'
 import type { BudgetFacts, DisruptionRecord, DisruptionSnapshot, PodFacts } from './snapshot.ts'
-import { blank, ceph, entry, ledgerOf, me, minutes, nowMs, other, ours, tell, web, web0 } from './testing/fixture.ts'
+import {
+  acting,
+  blank,
+  ceph,
+  entry,
+  ledgerOf,
+  me,
+  minutes,
+  nowMs,
+  other,
+  ours,
+  tell,
+  web,
+  web0,
+} from './testing/fixture.ts'
 
 const uids = ['web-1', 'web-2', 'db-1']
 const podNames = ['web-0', 'web-1', 'job-0']
@@ -16,7 +30,7 @@ const references = fc.subarray(podNames).map((names) => {
 })
 
 const anyPod: fc.Arbitrary<PodFacts> = fc.record({
-  namespace: fc.constant('shop'),
+  namespace: fc.constantFrom('shop', 'shop', 'shop', 'bank'),
   name: fc.constantFrom(...podNames),
   uid: fc.constantFrom(...podNames.map((name) => `${name}-1`), 'new-1'),
   kind: fc.constantFrom('ordinary', 'ordinary', 'ordinary', 'stays-anyway', 'finished'),
@@ -86,6 +100,7 @@ const anyRecord: fc.Arbitrary<DisruptionRecord> = fc.record({
   ),
   epoch: fc.constantFrom(undefined, 1, 2),
   lockedBudgets: fc.constantFrom(blank.lockedBudgets, [{ namespace: 'shop', name: 'web', uid: 'web-1' }]),
+  releasedBudgets: fc.constantFrom(blank.releasedBudgets, [{ namespace: 'shop', name: 'web', uid: 'web-1' }]),
   skippedPods: references,
   evictedPods: references,
   cordonedBy: fc.constantFrom(undefined, ours, 'another user'),
@@ -215,6 +230,39 @@ it('no key is given back while a node that may have gone is away, or what stayed
     }),
     { numRuns: runsOf(3000) },
   )
+})
+
+/** Its word that the node may go is taken back, and it holds budgets. */
+const anyRecovering = anySnapshot.map((seen): DisruptionSnapshot => {
+  const { request } = seen
+  const record: DisruptionRecord = { ...request.record, phase: 'Recovering' }
+  const db = entry('pdb/bank/db', { state: 'Acting' })
+  return { ...seen, request: { ...request, record }, ledger: known(ledgerOf(...acting.entries, db)) }
+})
+
+it('no budget is released before its node is heard of, and every pod of its namespace that stayed runs', () => {
+  let times = 0
+  fc.assert(
+    fc.property(anyRecovering, (snapshot) => {
+      const { node, request, pods, ledger } = snapshot
+      const released = decideDisruption(snapshot).steps.flatMap((each) =>
+        each.step === 'release-budgets' ? each.keys : [],
+      )
+      if (released.length === 0) return
+      times += 1
+      const { skippedPods, nodeUid } = request.record
+      const own = ledger.known ? ledger.value.entries.filter(({ requestId }) => requestId === 'R1') : []
+      const uid = own.find(({ key }) => key === 'node/node-a')?.uid ?? nodeUid ?? 'node-a-1'
+      if (node !== undefined && node.uid === uid) expect(node.isReady).toBe(true)
+      const stayed = pods.filter((pod) => skippedPods.some((each) => each.uid === pod.uid))
+      for (const { namespace, kind, isLeaving, isReady } of stayed) {
+        const isReleased = released.some((key) => key.startsWith(`pdb/${namespace}/`))
+        if (isReleased && kind === 'ordinary' && !isLeaving) expect(isReady).toBe(true)
+      }
+    }),
+    { numRuns: runsOf(5000) },
+  )
+  expect(times).toBeGreaterThan(50)
 })
 
 it('the guard has an answer for everything, the same twice, and a refusal says why', () => {

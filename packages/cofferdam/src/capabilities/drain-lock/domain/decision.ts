@@ -39,6 +39,8 @@ export type DisruptionStep =
   /** Break the locks of others, as the break-glass annotation asks. */
   | { readonly step: 'break'; readonly keys: readonly string[]; readonly by: string; readonly reason: string }
   | { readonly step: 'release'; readonly epoch: number }
+  /** Release the budgets of pods that run again, and go on to hold the rest. */
+  | { readonly step: 'release-budgets'; readonly epoch: number; readonly keys: readonly string[] }
   /** Release what was granted, and keep the place in the queue. */
   | { readonly step: 'step-back'; readonly epoch: number; readonly aside: Aside | undefined }
   | { readonly step: 'withdraw' }

@@ -10,6 +10,9 @@ const given = (requestId: string, holder: string, ledger = emptyLedger): Ledger 
   grant(ledger, { requestId, holder, claims, now }).ledger
 const ours = given('R', 'us')
 const begun = (intend(ours, { requestId: 'R', epoch: 1 }) as { ledger: Ledger }).ledger
+const budget = { key: 'pdb/shop/web', uid: 'uid-web', scope: '' }
+const both = grant(emptyLedger, { ...by, claims: [...claims, budget], now }).ledger
+const withBudget = (intend(both, { requestId: 'R', epoch: 1 }) as { ledger: Ledger }).ledger
 const takenOver = adopt(ours, { requestId: 'R', holder: 'another process' })?.ledger ?? ours
 const waiting = given('R', 'us', given('other', 'somebody'))
 
@@ -81,6 +84,22 @@ const cases: Record<string, Case> = {
     step: { step: 'release', epoch: 1 },
     isTaken: true,
     then: [],
+  },
+  'the budgets of pods that run again are released, and the node is held until the rest has recovered': {
+    ledger: withBudget,
+    step: { step: 'release-budgets', epoch: 1, keys: ['pdb/shop/web'] },
+    isTaken: true,
+    then: ['R holds, Acting at 1'],
+  },
+  'a budget that is released already is released no second time': {
+    ledger: begun,
+    step: { step: 'release-budgets', epoch: 1, keys: ['pdb/shop/web'] },
+    isTaken: true,
+  },
+  'a holder that was replaced releases no budget either: its successor counts on it': {
+    ledger: takenOver,
+    step: { step: 'release-budgets', epoch: 1, keys: ['node/a'] },
+    isTaken: false,
   },
   'who steps back holds nothing and keeps its place in the queue': {
     ledger: ours,

@@ -8,6 +8,7 @@ import {
   type Ledger,
   type LedgerChange,
   release,
+  releaseKeys,
   renew,
   stepBack,
   withdraw,
@@ -21,6 +22,7 @@ export type LedgerStepName =
   | 'renew'
   | 'intend'
   | 'release'
+  | 'release-budgets'
   | 'step-back'
   | 'withdraw'
   | 'break'
@@ -43,6 +45,7 @@ export const ledgerTasks: Readonly<Record<LedgerStepName, string>> = {
   renew: 'renew',
   intend: 'write the intent',
   release: 'release holds',
+  'release-budgets': 'release budgets',
   'step-back': 'step back',
   withdraw: 'withdraw',
   break: 'break locks',
@@ -84,6 +87,8 @@ export function takeLedgerStep(
       return outcomeOf(ledger, intend(ledger, { requestId, epoch: step.epoch, bootID: step.bootID }))
     case 'release':
       return outcomeOf(ledger, release(ledger, { requestId, epoch: step.epoch }))
+    case 'release-budgets':
+      return outcomeOf(ledger, releaseKeys(ledger, { requestId, epoch: step.epoch, keys: step.keys }))
     case 'step-back': {
       const { epoch, aside } = step
       return outcomeOf(ledger, stepBack(ledger, { requestId, epoch, ...(aside === undefined ? {} : { aside }) }))

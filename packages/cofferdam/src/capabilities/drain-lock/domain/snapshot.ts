@@ -76,6 +76,8 @@ export interface DisruptionRecord {
   readonly epoch: number | undefined
   /** Append-only. */
   readonly lockedBudgets: readonly BudgetReference[]
+  /** Of these, those that are not held any more while the rest recovers. */
+  readonly releasedBudgets: readonly BudgetReference[]
   readonly skippedPods: readonly PodReference[]
   /** They leave or have left. */
   readonly evictedPods: readonly PodReference[]

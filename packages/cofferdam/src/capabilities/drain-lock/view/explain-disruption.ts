@@ -90,7 +90,7 @@ export function explainDisruption(disruption: NodeDisruption): DisruptionAnswer 
     warnings: status.warnings ?? [],
     stays: namesOf(status.skippedPods),
     evicted: namesOf(status.evictedPods),
-    locked: namesOf(status.lockedBudgets),
+    locked: stillLocked(status),
     ...optional('cordonedBy', status.cordonedBy),
     ...optional('epoch', status.epoch),
     hasFallenBack: status.hasFallenBack === true,
@@ -121,6 +121,12 @@ const phaseSentences: Record<DisruptionPhase, (node: string, gone: string) => st
 
 function latestCondition<T extends { readonly lastTransitionTime: string }>(conditions: readonly T[]): T | undefined {
   return conditions.toSorted((a, b) => compareText(b.lastTransitionTime, a.lastTransitionTime))[0]
+}
+
+/** While it recovers some are released before the others. */
+function stillLocked({ lockedBudgets, releasedBudgets }: NonNullable<NodeDisruption['status']>): string[] {
+  const released = namesOf(releasedBudgets)
+  return namesOf(lockedBudgets).filter((name) => !released.includes(name))
 }
 
 function namesOf(references: readonly { namespace: string; name: string }[] = []): string[] {

@@ -33,6 +33,7 @@ export const blank: DisruptionRecord = {
   phase: 'Pending',
   epoch: undefined,
   lockedBudgets: [],
+  releasedBudgets: [],
   skippedPods: [],
   evictedPods: [],
   cordonedBy: undefined,
@@ -225,6 +226,8 @@ export function stepInWords(step: DisruptionStep): string {
       return `evict ${step.pods.map(({ name }) => name).join(', ')} under ${step.epoch}`
     case 'break':
       return `break ${step.keys.join(', ')} for ${step.by}`
+    case 'release-budgets':
+      return `release ${step.keys.join(', ')} under ${step.epoch}`
     case 'renew':
     case 'release':
       return `${step.step} under ${step.epoch}`

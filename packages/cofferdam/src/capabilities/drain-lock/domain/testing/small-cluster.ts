@@ -11,6 +11,7 @@ import {
   type Ledger,
   type LedgerChange,
   release,
+  releaseKeys,
   renew,
   stepBack,
   withdraw,
@@ -368,6 +369,8 @@ export class SmallCluster {
         return this.#change(renew(this.ledger, { requestId: id, epoch: step.epoch }))
       case 'release':
         return this.#change(release(this.ledger, { requestId: id, epoch: step.epoch }))
+      case 'release-budgets':
+        return this.#change(releaseKeys(this.ledger, { requestId: id, epoch: step.epoch, keys: step.keys }))
       case 'step-back': {
         const { epoch, aside } = step
         return this.#change(stepBack(this.ledger, { requestId: id, epoch, ...(aside === undefined ? {} : { aside }) }))
