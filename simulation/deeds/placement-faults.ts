@@ -68,12 +68,18 @@ export const placementFaults: Readonly<Record<string, FaultKind>> = {
   },
 }
 
-/** Rook prepares each node anew, and finds disks where they are, whatever Deployments say that came out of a backup. */
+/**
+ * Rook prepares each node anew, and finds disks where they are, whatever Deployments say that came out of a backup. They are asked for: in the
+ * moment of the restore no view has heard of it.
+ */
 export async function redeployMoved(ports: DeedPorts): Promise<void> {
-  const { description, ceph, views } = ports.stage
+  const { api, description, ceph } = ports.stage
+  const { namespace } = description.ceph ?? {}
+  if (namespace === undefined) return
+  const { items } = await api.list(deployments, { namespace })
   for (const { id } of description.ceph?.osds ?? []) {
     const node = ceph?.controls.hostOfDisk(id)
-    const { spec } = views.of(deployments).get(`${description.ceph?.namespace}/rook-ceph-osd-${id}`) ?? {}
+    const { spec } = items.find(({ metadata }) => metadata.name === `rook-ceph-osd-${id}`) ?? {}
     const deployed = spec?.template.spec?.nodeSelector?.['kubernetes.io/hostname']
     if (node !== undefined && deployed !== undefined && deployed !== node) await deployAt(ports, id, node)
   }
