@@ -2,7 +2,7 @@ import type { OpeningRule } from '../../../ledger/rules/storage-arbiter.ts'
 import type { PgDoubt, PgTrouble, StopVerdict } from '../../../safety/verdict.ts'
 import { type ChosenDomains, domainsThatMayBegin } from './choose-domains.ts'
 import type { DomainAnswer } from './decision.ts'
-import { type DomainView, type Layout, lostText, osdNames } from './layout.ts'
+import { type DomainView, fewNames, type Layout, lostText, osdNames } from './layout.ts'
 
 /** For every failure domain: would a drain of its nodes be let through now? */
 export function answerDomains(layout: Layout, choice: ChosenDomains, rule: OpeningRule): DomainAnswer[] {
@@ -17,7 +17,8 @@ export function answerDomains(layout: Layout, choice: ChosenDomains, rule: Openi
     ...answer(domain),
   }))
 
-  function answer({ name, verdict, down }: DomainView): Pick<DomainAnswer, 'mayDrain' | 'reason' | 'explanation'> {
+  function answer(domain: DomainView): Pick<DomainAnswer, 'mayDrain' | 'reason' | 'explanation'> {
+    const { name, verdict, down } = domain
     if (released.includes(name)) {
       return {
         mayDrain: true,
@@ -51,7 +52,7 @@ export function answerDomains(layout: Layout, choice: ChosenDomains, rule: Openi
       return {
         mayDrain: false,
         reason: verdict.doubts === undefined ? 'TooFewCopies' : 'PgInDoubt',
-        explanation: `${type} ${name} must stay: ${explainNo(verdict)}.`,
+        explanation: `${type} ${name} must stay: ${explainNo(verdict)}.${explainOwnDrain(domain)}`,
       }
     }
     const hindrance = rule.hindranceTo(name, chosen.includes(name) || down.length > 0 ? 'open' : 'begin')
@@ -73,6 +74,17 @@ export function answerDomains(layout: Layout, choice: ChosenDomains, rule: Openi
     }
     return { mayDrain: true, reason: 'SafeToDrain', explanation: `${type} ${name} may be drained now.` }
   }
+}
+
+/**
+ * Where a drain has taken one OSD of a domain and the data needs it before the next: it has no place while its node is closed, so the drain
+ * would wait for itself.
+ */
+export function explainOwnDrain({ verdict, neededDown, leaving, drainedNodes }: DomainView): string {
+  if (verdict.may !== 'no' || verdict.doubts !== undefined) return ''
+  if (neededDown.length === 0 || leaving.length === 0) return ''
+  const nodes = fewNames(drainedNodes)
+  return ` The drain of ${nodes} has taken ${osdNames(neededDown)}: where the data does not recover without, this drain waits for itself; uncordon ${nodes} to let it start (cofferdam uncordon ends a request), and drain again when all data is clean.`
 }
 
 /** Why a verdict is no, and for what lasts until somebody acts, what to do. */

@@ -96,6 +96,33 @@ it('every zone has an answer with names in it', () => {
   ])
 })
 
+it('a drain that has taken an OSD which the data needs before the next is told that it waits for itself, and what ends that (short seed 703161)', () => {
+  const stuck: Scenario = {
+    zones: twoEach,
+    down: [1, 2],
+    cordoned: ['node-1'],
+    verdicts: { 'zone-1': no, 'zone-2': no, 'zone-3': no },
+    state: inDrain,
+    budgets: ours('zone-2', 'zone-3'),
+  }
+  const wayOut =
+    'The drain of node-1 has taken osd.1: where the data does not recover without, this drain waits for itself; uncordon node-1 to let it start (cofferdam uncordon ends a request), and drain again when all data is clean.'
+  const { explanation, domains } = decideCephDrain(tell(stuck))
+  expect([explanation, ...domains.map((answer) => answer.explanation)].map((said) => said.includes(wayOut))).toEqual([
+    true,
+    true,
+    false,
+    false,
+  ])
+  const isSaid = (given: Scenario) => JSON.stringify(decideCephDrain(tell(given))).includes('waits for itself')
+  expect([
+    isSaid({ ...stuck, cordoned: [] }),
+    isSaid({ ...stuck, verdicts: {} }),
+    isSaid({ ...stuck, down: [2] }),
+    isSaid({ ...stuck, down: [1, 2, 4] }),
+  ]).toEqual([false, false, false, false])
+})
+
 it('a held cluster names the placement group that is in the way, and since when Ceph is silent', () => {
   const scarce = decideCephDrain(tell({ verdicts: { 'zone-1': no, 'zone-2': no, 'zone-3': no }, data: 'unclean' }))
   expect(scarce.explanation).toBe(

@@ -2,7 +2,7 @@ import type { Hindrance, OpeningRule } from '../../../ledger/rules/storage-arbit
 import type { CephView } from '../../../safety/ceph-view.ts'
 import { isStandingStill } from '../../../safety/pg-evidence.ts'
 import type { Reason } from '../../../shared/reasons.ts'
-import { explainNo } from './answers.ts'
+import { explainNo, explainOwnDrain } from './answers.ts'
 import type { ChosenDomains } from './choose-domains.ts'
 import { type DomainView, fewNames, type Layout, osdNames } from './layout.ts'
 
@@ -81,8 +81,12 @@ export function explainBudgets({
       }
       const blocker = chosen.find(({ verdict }) => verdict.may === 'no')
       const trouble = blocker?.verdict.may === 'no' ? `: ${explainNo(blocker.verdict)}` : ''
+      const ownDrain = blocker === undefined ? '' : explainOwnDrain(blocker)
       const reason = chosen.some(({ verdict }) => verdict.may === 'disputed') ? 'CephDisagrees' : 'DomainHeld'
-      return { reason, explanation: `${type} ${names(chosen)} (${why}) is held like all others${trouble}. ${waits}` }
+      return {
+        reason,
+        explanation: `${type} ${names(chosen)} (${why}) is held like all others${trouble}.${ownDrain} ${waits}`,
+      }
     }
     const reason = lost.length > 0 ? 'DomainReleased' : 'RecoveryAwaited'
     return {
