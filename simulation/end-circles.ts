@@ -15,7 +15,7 @@ import type { Stage } from './stage/open-stage.ts'
 const unmovingPolicies = ['block-if-contains-last-replica', 'allow-if-replica-is-stopped']
 
 /**
- * Where a request and a drain of kured or of OpenShift wait for each other, as docs/longhorn-drain.md and the runbook tell, somebody takes the way out that stands there:
+ * Where a request and a drain of kured or of OpenShift wait for each other, or a request for itself, as docs/longhorn-drain.md and the runbook tell, somebody takes the way out that stands there:
  * `cofferdam uncordon` ends a request that is Draining. Returns whom that befell.
  */
 export async function endCircles(
@@ -118,16 +118,18 @@ function isAskedByTool(views: Stage['views'], { metadata }: Node): boolean {
 }
 
 /**
- * It says itself that the node which kured keeps closed is the place that its copies lack; or a pod of the budget that it waits for has
+ * It says itself that it waits for an OSD that it has taken, or that the node which kured keeps closed is the place that its copies lack; or a pod of the budget that it waits for has
  * no place, since both nodes are closed.
  */
 function isInCircle(stage: Pick<Stage, 'views' | 'kured' | 'machineConfigs'>, { status }: NodeDisruption): boolean {
   if (status?.phase !== 'Draining') return false
   const kept = keptByTools(stage)
   return (status.blockedBy ?? []).some(({ reason, wayOut, object }) =>
-    reason === 'NoPlaceForReplica'
-      ? kept.some(({ metadata }) => wayOut.includes(`${metadata.name} is cordoned`))
-      : reason === 'BudgetExhausted' && kept.length > 0 && hasPendingPod(stage, object),
+    reason === 'TooFewCopies'
+      ? wayOut.includes('this drain waits for itself')
+      : reason === 'NoPlaceForReplica'
+        ? kept.some(({ metadata }) => wayOut.includes(`${metadata.name} is cordoned`))
+        : reason === 'BudgetExhausted' && kept.length > 0 && hasPendingPod(stage, object),
   )
 }
 

@@ -60,6 +60,7 @@ const mendedShort: Readonly<Record<string, number>> = {
   'kured is restarted that has left out a pod because the guard answered too late': 527_126,
   'a disk that was put back goes along when its machine is replaced': 503_127,
   'an eviction of an OSD is let through when its disk was pulled before the guard answered': 536_100,
+  'an OSD whose disk was put back comes up after etcd was restored in the same moment': 543_136,
   'a ledger that was deleted loses what another version had noted in it': 541_175,
   'an update of OpenShift that a restored etcd has forgotten is gone on with': 600_307,
   'a pool of OpenShift is updated beside a request that waits for longer than six hours': 600_442,
@@ -77,6 +78,8 @@ const mendedShort: Readonly<Record<string, number>> = {
   'a drain goes on when an administrator sets the policy that its blocker names': 700_786,
   'the budget of a pod that runs again is released to a tool that waits for it, and that storage waits for': 701_474,
   'the same, where another tool drains the node': 702_614,
+  'a request that waits for an OSD which it has taken says so, and is ended by who reads it': 703_161,
+  'nothing is missed of a restore: every API server is stopped for it, for longer than streams are trusted': 701_802,
   'a request ends where a pool was created while another was to have a copy more': 25_307,
 }
 

@@ -18,7 +18,7 @@ export const backupFaults: Readonly<Record<string, FaultKind>> = {
     fits: always,
     async apply(ports) {
       const { stage, random, tell, excuses, writes, handSet, contested, isHome } = ports
-      const { clock, hazards, server, restartTools } = stage
+      const { clock, hazards, server, shape, restartTools } = stage
       const sinceMs = between(random, 5, 70) * 1_000
       const backup = server.backup()
       const replaced = stage.heirs.count
@@ -43,6 +43,9 @@ export const backupFaults: Readonly<Record<string, FaultKind>> = {
         if (!isRecorded || handSet.has(who)) contested.add(who)
         if (isRecorded) handSet.delete(who)
       }
+      // Who restores etcd stops every API server first. Seeds that are older keep the stories in which one goes on answering.
+      if (shape.tools !== undefined)
+        hazards.outageUntilMs = Math.max(hazards.outageUntilMs, clock.now() + between(random, 12, 60) * 1_000)
       breakWatches(hazards)
       restartTools()
       mendLater(ports, () => redeployMoved(ports))
