@@ -8,15 +8,16 @@ interface Given {
   readonly wantsReboot?: string
   readonly isCordoned?: boolean
   readonly podPhase?: string
+  readonly wayOut?: string
 }
 
 async function ended(given: Given) {
-  const { phase = 'Draining', reason, wantsReboot = 'node-3', isCordoned = true, podPhase = 'Running' } = given
+  const { phase = 'Draining', reason, wayOut, wantsReboot = 'node-3', isCordoned = true, podPhase = 'Running' } = given
   const deleted: string[] = []
   const blocker = {
     object: 'pdb/shop/web',
     reason: reason ?? 'NoPlaceForReplica',
-    wayOut: 'no node takes another copy: node-2 is cordoned, node-3 is cordoned.',
+    wayOut: wayOut ?? 'no node takes another copy: node-2 is cordoned, node-3 is cordoned.',
   }
   const request = {
     metadata: { name: 'request-0' },
@@ -29,6 +30,7 @@ async function ended(given: Given) {
   const of = ({ plural }: { readonly plural: string }) => new Map([['one', objects[plural]]])
   const stage = {
     views: { of },
+    description: {},
     kured: { isRebootRequired: (name: string) => name === wantsReboot },
     api: { delete: async (_: unknown, { name }: { readonly name: string }) => void deleted.push(name) },
   }
@@ -46,6 +48,14 @@ const cases: Record<string, [Given, readonly string[]]> = {
     { reason: 'BudgetExhausted', podPhase: 'Pending' },
     ['request-0'],
   ],
+  'a request that says it waits for itself is ended, as it says (short seed 703161)': [
+    {
+      reason: 'TooFewCopies',
+      wayOut: 'The data does not recover without, this drain waits for itself; uncordon node-1.',
+    },
+    ['request-0'],
+  ],
+  'one that waits for copies to come back is left alone': [{ reason: 'TooFewCopies' }, []],
   'one that lacks something else is left alone, and blamed if it stays': [{ reason: 'BudgetExhausted' }, []],
   'a node that somebody else closed is no circle': [{ wantsReboot: 'node-1' }, []],
   'a node that is open takes copies': [{ isCordoned: false }, []],
@@ -79,7 +89,7 @@ it('half an hour later requests are ended that lost a lock to an override, or ha
 })
 
 interface Single {
-  readonly tool?: 'kured' | 'OpenShift' | 'a machine that is deleted'
+  readonly tool?: 'kured' | 'OpenShift' | 'a machine that is deleted' | 'a machine controller'
   readonly policy?: string
   readonly copies?: number
   readonly on?: string
@@ -92,6 +102,9 @@ async function moved({ policy = 'block-if-contains-last-replica', copies = 1, on
     settings: { metadata: { namespace: 'longhorn-system', name: 'node-drain-policy' }, value: policy },
     volumes: { metadata: { name: 'data-0' }, spec: { numberOfReplicas: copies } },
     replicas: { metadata: { name: 'r' }, spec: { volumeName: 'data-0', nodeID: on } },
+    ...(tool === 'a machine controller' && {
+      machines: { metadata: { name: 'm', deletionTimestamp: 'now' }, status: { nodeRef: { name: 'node-3' } } },
+    }),
     ...(tool === 'a machine that is deleted' && {
       nodedisruptions: {
         metadata: { name: 'r', labels: { 'cofferdam.io/made-for': 'machine-deletion' } },
@@ -100,6 +113,7 @@ async function moved({ policy = 'block-if-contains-last-replica', copies = 1, on
     }),
   }
   const stage = {
+    description: tool === 'a machine controller' ? { machines: { api: 'cluster-api' } } : {},
     views: {
       of: ({ plural }: { readonly plural: string }) => new Map(objects[plural] ? [['one', objects[plural]]] : []),
     },
@@ -125,6 +139,8 @@ const singles: Record<string, [Single, readonly string[]]> = {
     { tool: 'a machine that is deleted' },
     ['data-0'],
   ],
+  'and off one that a machine controller drains without a request, as it does where the hook came too late (short seed 704175)':
+    [{ tool: 'a machine controller' }, ['data-0']],
   'a volume that is to have more copies gets another by itself': [{ copies: 2 }, []],
   'a copy on another node holds nothing up': [{ on: 'node-1' }, []],
   'a policy that moves copies needs nobody': [{ policy: 'block-for-eviction' }, []],

@@ -9,6 +9,8 @@ import { drainPolicySetting } from '@cofferdam/product/capabilities/longhorn-dra
 import { breakGlassAnnotation } from '@cofferdam/product/shared/break-glass-annotation.ts'
 import { type NodeDisruption, nodeDisruptions } from '@cofferdam/product/shared/kinds/node-disruption.ts'
 import { madeForLabel } from '@cofferdam/product/shared/made-for.ts'
+import { machineKinds } from '@cofferdam/simulator/world/machines/machine-kinds.ts'
+import { isTerminating } from '@cofferdam/simulator/world/pod-facts.ts'
 import type { Stage } from './stage/open-stage.ts'
 
 /** Under these a last copy stays where it is. */
@@ -18,9 +20,7 @@ const unmovingPolicies = ['block-if-contains-last-replica', 'allow-if-replica-is
  * Where a request and a drain of kured or of OpenShift wait for each other, or a request for itself, as docs/longhorn-drain.md and the runbook tell, somebody takes the way out that stands there:
  * `cofferdam uncordon` ends a request that is Draining. Returns whom that befell.
  */
-export async function endCircles(
-  stage: Pick<Stage, 'views' | 'api' | 'kured' | 'machineConfigs'>,
-): Promise<readonly string[]> {
+export async function endCircles(stage: Tooled & Pick<Stage, 'api'>): Promise<readonly string[]> {
   const circles = [...stage.views.of(nodeDisruptions).values()].filter((request) => isInCircle(stage, request))
   for (const { metadata } of circles) await stage.api.delete(nodeDisruptions, { name: metadata.name })
   return circles.map(({ metadata }) => metadata.name)
@@ -46,9 +46,7 @@ export async function endOverrides({ views, api }: Pick<Stage, 'views' | 'api'>)
  * A volume that is to have one copy blocks the drain of its node until somebody moves that, as the runbook tells of `LastReplica`: kured and
  * OpenShift try for ever, so somebody has Cofferdam put a policy in force that moves it. Returns the volumes that are moved for it.
  */
-export async function moveLastCopies(
-  stage: Pick<Stage, 'views' | 'api' | 'kured' | 'machineConfigs'>,
-): Promise<readonly string[]> {
+export async function moveLastCopies(stage: Tooled & Pick<Stage, 'api'>): Promise<readonly string[]> {
   const { views, api } = stage
   const setting = [...views.of(longhornSettings).values()].find(({ metadata }) => metadata.name === drainPolicySetting)
   if (setting === undefined || !unmovingPolicies.includes(setting.value ?? '')) return []
@@ -95,17 +93,20 @@ export function restartKured({ kured, shape }: Pick<Stage, 'kured' | 'shape'>): 
   return stuck
 }
 
-/** Nodes that one of them closed and has not rebooted. */
-function keptByTools({
-  views,
-  kured,
-  machineConfigs,
-}: Pick<Stage, 'views' | 'kured' | 'machineConfigs'>): readonly Node[] {
+type Tooled = Pick<Stage, 'views' | 'kured' | 'machineConfigs' | 'description'>
+
+/** Nodes that one of them closed and has not rebooted, or drains before it deletes the Machine. */
+function keptByTools({ views, kured, machineConfigs, description }: Tooled): readonly Node[] {
+  const api = description.machines?.api ?? 'none'
+  const machines = api === 'none' ? [] : [...views.of(machineKinds(api).machines).values()]
+  const goes = ({ metadata }: Node) =>
+    machines.some((machine) => isTerminating(machine) && machine.status?.nodeRef?.name === metadata.name)
   return [...views.of(nodes).values()].filter(
     (node) =>
       node.spec?.unschedulable === true &&
       (kured?.isRebootRequired(node.metadata.name) === true ||
         machineConfigs?.isUpdating(node) === true ||
+        goes(node) ||
         isAskedByTool(views, node)),
   )
 }
@@ -121,7 +122,7 @@ function isAskedByTool(views: Stage['views'], { metadata }: Node): boolean {
  * It says itself that it waits for an OSD that it has taken, or that the node which kured keeps closed is the place that its copies lack; or a pod of the budget that it waits for has
  * no place, since both nodes are closed.
  */
-function isInCircle(stage: Pick<Stage, 'views' | 'kured' | 'machineConfigs'>, { status }: NodeDisruption): boolean {
+function isInCircle(stage: Tooled, { status }: NodeDisruption): boolean {
   if (status?.phase !== 'Draining') return false
   const kept = keptByTools(stage)
   return (status.blockedBy ?? []).some(({ reason, wayOut, object }) =>

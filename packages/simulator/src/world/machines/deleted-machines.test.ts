@@ -84,6 +84,26 @@ describe('a Machine that is deleted', () => {
     }
   })
 
+  it('goes though it was found empty between two attempts, and somebody switches it on again: it stayed for ever (short seed 703819)', async () => {
+    const fixture = await openMachines({ api: 'cluster-api', drain: {} })
+    const { api, machines, seconds, change, world } = fixture
+    try {
+      await api.create(deployments, deployment('web', { replicas: 12 }))
+      await seconds(30)
+      await api.delete(machines.kinds.machines, { namespace: 'default', name: 'workers-2' })
+      await seconds(19)
+      await change('workers-2', { metadata: { annotations: { touched: 'yes' } } })
+      await seconds(1)
+      expect(world.kubelet.isOn('node-2')).toBe(false)
+      world.kubelet.powerOn('node-2')
+      await seconds(60)
+      expect((await fixture.machineLines()).filter((line) => line.startsWith('workers-2'))).toEqual([])
+      expect(fixture.failures).toEqual([])
+    } finally {
+      fixture.stop()
+    }
+  })
+
   it('is replaced when the provider has machines again, not before', async () => {
     const fixture = await openMachines()
     const { kinds, controls } = fixture.machines

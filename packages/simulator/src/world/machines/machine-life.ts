@@ -107,7 +107,12 @@ export function startMachineLife(ports: MachineLifePorts): MachineLife {
       queue.addAfter(key, timings.terminateSeconds * 1_000)
       return
     }
-    if (tools.clock.now() - since < timings.terminateSeconds * 1_000) return
+    const leftMs = since + timings.terminateSeconds * 1_000 - tools.clock.now()
+    if (leftMs > 0) {
+      // Another turn, that was due sooner, has taken the place of the one that was asked for.
+      queue.addAfter(key, leftMs)
+      return
+    }
     const held = node === undefined ? undefined : nodeView.get(node)
     if (held !== undefined) await deleteExactly(tools, nodes, held)
     const { finalizers = [], ...metadata } = deleting.metadata
