@@ -110,6 +110,18 @@ export const decisions: readonly PlantedFault[] = [
     harm: 'a ledger that is made again gives a budget back to the request that had released it, and the one that holds it now stands still',
   },
   {
+    file: 'capabilities/fencing/domain/running-osds.ts',
+    was: 'new Map([...all, ...needed])',
+    becomes: 'all',
+    harm: 'a fence holds all of the storage for an OSD that is down, the machine controller may not drain the machine, and both wait for ever',
+  },
+  {
+    file: 'capabilities/fencing/domain/running-osds.ts',
+    was: 'isUp || !isClean',
+    becomes: 'isUp',
+    harm: 'a fence holds one failure domain while data waits for an OSD of another on the same machine, and a drain there takes the next copy',
+  },
+  {
     file: 'capabilities/drain-lock/domain/own-cordon.ts',
     was: 'isCordoned && isMarkOfRequest(cordonedBy) && cordonedBy !== view.request.id',
     becomes: 'false',

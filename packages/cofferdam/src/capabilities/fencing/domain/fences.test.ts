@@ -151,6 +151,23 @@ describe('a fence', () => {
     expect(scopes(recorded)).toEqual([['zone-1', undefined]])
   })
 
+  it('counts for the domain of what runs there: an OSD that is down, was put in from another host and is missed by no data, had it hold all of the storage, against the drain of its own node (short seed 704707)', () => {
+    const among = (given: FencingObjects, isClean: boolean, upOsds: readonly number[]): FencingObjects => ({
+      ...given,
+      clusters: calm.clusters.map((cluster) => ({
+        ...cluster,
+        osds: [...cluster.osds, { id: 9, isReady: false, nodeName: known('a'), domain: 'b' }],
+        evidence: known({ polledAtMs: given.nowMs, isClean: known(isClean), upOsds: new Set(upOsds) }),
+      })),
+    })
+    const scopes = (objects: FencingObjects) =>
+      decide(objects).fences.map(({ scope, formerScope }) => [scope, formerScope])
+    const recorded = settled(among(consumed({ ...calm, nodes: sickA }), false, [0, 1, 2]))
+    expect(scopes(recorded)).toEqual([['', undefined]])
+    expect(scopes(among(recorded, true, [0, 1, 2]))).toEqual([['a', '']])
+    expect(scopes(among(recorded, true, [0, 1, 2, 9]))).toEqual([['', undefined]])
+  })
+
   it('that only the ledger remembers, since somebody deleted the budget, counts until Ceph must have noticed and is clean', () => {
     const remembered = (objects: FencingObjects): FencingObjects => ({
       ...objects,

@@ -12,7 +12,7 @@ export interface RunningOsds {
   readonly down: ReadonlySet<string>
   /** Nodes whose OSDs do not run for Kubernetes, and that are fenced to bring a monitor back while Ceph has no quorum. */
   readonly released: ReadonlySet<string>
-  /** Failure domains of the OSDs of a node. */
+  /** Failure domains of the OSDs of a node; of those that run, while all data is clean without the others. */
   readonly domains: ReadonlyMap<string, readonly string[]>
   /** Why it is not known where all OSDs are; then no machine can be said to have none. */
   readonly unplaced: string | undefined
@@ -41,7 +41,9 @@ export function runningOsds(
   const uncertain = new Set<string>()
   const down = new Set<string>()
   const released = new Set<string>()
-  const domains = new Map<string, readonly string[]>()
+  const all: Domains = new Map()
+  const needed: Domains = new Map()
+  const isClean = evidence.known && evidence.value.isClean.known && evidence.value.isClean.value
   let unplaced = cluster.osdsUnread && `it is not known where its OSDs are: ${cluster.osdsUnread}`
   for (const { id, isReady, nodeName, domain } of cluster.osds) {
     const isUp = isReady || (evidence.known && evidence.value.upOsds.has(id))
@@ -56,8 +58,8 @@ export function runningOsds(
     else if (evidence.known) down.add(node)
     else if (mayGo.has(node)) released.add(node)
     else uncertain.add(node)
-    const of = domains.get(node) ?? []
-    if (domain !== undefined && !of.includes(domain)) domains.set(node, [...of, domain].sort())
+    addDomain(all, node, domain)
+    if (isUp || !isClean) addDomain(needed, node, domain)
   }
   for (const node of running) {
     uncertain.delete(node)
@@ -65,5 +67,12 @@ export function runningOsds(
     released.delete(node)
   }
   for (const node of uncertain) down.delete(node)
-  return { running, uncertain, down, released, domains, unplaced }
+  return { running, uncertain, down, released, domains: new Map([...all, ...needed]), unplaced }
+}
+
+type Domains = Map<string, readonly string[]>
+
+function addDomain(domains: Domains, node: string, domain: string | undefined): void {
+  const of = domains.get(node) ?? []
+  if (domain !== undefined && !of.includes(domain)) domains.set(node, [...of, domain].sort())
 }
