@@ -94,7 +94,7 @@ export function watchWrites(ports: WriteOraclePorts, { blame }: Blame): WriteOra
     if (verb === 'deletecollection') blame('S15', `the operator deletes all ${type.plural}`)
     if (verb === 'delete' && neverDeleted.includes(type.plural) && !isOsdPod(write))
       blame('S15', `the operator deletes a ${type.kind}`)
-    if (type.plural !== 'secrets' && body !== undefined && JSON.stringify(body).includes('PRIVATE KEY'))
+    if (type.plural !== 'secrets' && hasPrivateKey(body))
       blame('S20', `the operator writes a private key into ${type.plural}`)
     if (verb === 'delete' && isOsdPod(write)) return data()?.taking(key, 'the operator')
     if (type.plural === 'deployments' && verb === 'update') return judgeRestart(write)
@@ -188,4 +188,11 @@ function lockEnd(text: string | undefined): number | undefined {
   } catch {
     return undefined
   }
+}
+
+/** In any text of it. Not by its JSON as a whole: every write of the operator is searched. */
+function hasPrivateKey(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('PRIVATE KEY')
+  if (typeof value !== 'object' || value === null) return false
+  return Object.values(value).some(hasPrivateKey)
 }

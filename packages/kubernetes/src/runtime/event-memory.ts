@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { EventSubject, EventText } from './build-event.ts'
 import type { Clock } from './clock.ts'
 
@@ -154,7 +154,7 @@ export class EventMemory {
 
 /** Thousands of long notes would be megabytes that are only ever compared. */
 function fingerprint(text: string): string {
-  return text.length <= 64 ? text : createHash('sha256').update(text).digest('base64url')
+  return text.length <= 64 ? text : hash('sha256', text, 'base64url')
 }
 
 function limit(remembered: Map<string, unknown>): void {

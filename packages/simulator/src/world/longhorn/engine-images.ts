@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import {
   type LonghornEngineImage,
   type LonghornNode,
@@ -14,12 +13,13 @@ import { timestamp } from '@cofferdam/kubernetes/runtime/clock.ts'
 import { type ActorTools, type Views, writeStatus } from '../actor.ts'
 import { withCondition } from '../conditions.ts'
 import { isGoing, letGo, longhornFinalizers } from './finalizer.ts'
+import { hashOfName } from './hash-of-name.ts'
 import { engineImageSetting } from './longhorn-description.ts'
 import { isSameValue } from './same-value.ts'
 import type { SettingsReader } from './settings.ts'
 
 export function engineImageName(image: string): string {
-  return `ei-${createHash('sha512').update(image.trim()).digest('hex').slice(0, 8)}`
+  return `ei-${hashOfName(image.trim()).slice(0, 8)}`
 }
 
 export function buildEngineImage(image: string, namespace: string): LonghornEngineImage {
