@@ -89,7 +89,7 @@ it('half an hour later requests are ended that lost a lock to an override, or ha
 })
 
 interface Single {
-  readonly tool?: 'kured' | 'OpenShift' | 'a machine that is deleted' | 'a machine controller'
+  readonly tool?: 'kured' | 'OpenShift' | 'a machine that is deleted' | 'a machine controller' | 'a request'
   readonly policy?: string
   readonly copies?: number
   readonly on?: string
@@ -104,6 +104,13 @@ async function moved({ policy = 'block-if-contains-last-replica', copies = 1, on
     replicas: { metadata: { name: 'r' }, spec: { volumeName: 'data-0', nodeID: on } },
     ...(tool === 'a machine controller' && {
       machines: { metadata: { name: 'm', deletionTimestamp: 'now' }, status: { nodeRef: { name: 'node-3' } } },
+    }),
+    ...(tool === 'a request' && {
+      nodedisruptions: {
+        metadata: { name: 'r' },
+        spec: { nodeName: 'node-3' },
+        status: { phase: 'Draining', blockedBy: [{ reason: 'LastReplica' }] },
+      },
     }),
     ...(tool === 'a machine that is deleted' && {
       nodedisruptions: {
@@ -141,6 +148,10 @@ const singles: Record<string, [Single, readonly string[]]> = {
   ],
   'and off one that a machine controller drains without a request, as it does where the hook came too late (short seed 704175)':
     [{ tool: 'a machine controller' }, ['data-0']],
+  'and off one whose request waits for a last copy that runs again (short seed 706246)': [
+    { tool: 'a request', policy: 'allow-if-replica-is-stopped' },
+    ['data-0'],
+  ],
   'a volume that is to have more copies gets another by itself': [{ copies: 2 }, []],
   'a copy on another node holds nothing up': [{ on: 'node-1' }, []],
   'a policy that moves copies needs nobody': [{ policy: 'block-for-eviction' }, []],

@@ -44,13 +44,21 @@ export async function endOverrides({ views, api }: Pick<Stage, 'views' | 'api'>)
 
 /**
  * A volume that is to have one copy blocks the drain of its node until somebody moves that, as the runbook tells of `LastReplica`: kured and
- * OpenShift try for ever, so somebody has Cofferdam put a policy in force that moves it. Returns the volumes that are moved for it.
+ * OpenShift try for ever, and a request whose last copy runs again, in use elsewhere, says so: somebody has Cofferdam put a policy in force that
+ * moves it. Returns the volumes that are moved for it.
  */
 export async function moveLastCopies(stage: Tooled & Pick<Stage, 'api'>): Promise<readonly string[]> {
   const { views, api } = stage
   const setting = [...views.of(longhornSettings).values()].find(({ metadata }) => metadata.name === drainPolicySetting)
   if (setting === undefined || !unmovingPolicies.includes(setting.value ?? '')) return []
-  const kept = keptByTools(stage).map(({ metadata }) => metadata.name)
+  const requests = [...views.of(nodeDisruptions).values()].filter(
+    ({ status }) =>
+      status?.phase === 'Draining' && (status.blockedBy ?? []).some(({ reason }) => reason === 'LastReplica'),
+  )
+  const kept = [
+    ...keptByTools(stage).map(({ metadata }) => metadata.name),
+    ...requests.map(({ spec }) => spec.nodeName),
+  ]
   const single = [...views.of(longhornVolumes).values()].filter(({ spec }) => spec?.numberOfReplicas === 1)
   const stuck = single
     .map(({ metadata }) => metadata.name)

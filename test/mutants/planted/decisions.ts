@@ -122,6 +122,18 @@ export const decisions: readonly PlantedFault[] = [
     harm: 'a fence holds one failure domain while data waits for an OSD of another on the same machine, and a drain there takes the next copy',
   },
   {
+    file: 'capabilities/drain-lock/domain/decide-acting.ts',
+    was: 'ceph.evicted.filter((pod) => storageKeeps({ ...view, held }, pod).length === 0)',
+    becomes: 'ceph.evicted',
+    harm: 'an instance manager without a budget is evicted with the last copy of a volume that is used elsewhere',
+  },
+  {
+    file: 'capabilities/longhorn-drain/domain/storage-facts.ts',
+    was: "object.startsWith('replica/')",
+    becomes: "object.startsWith('volume/')",
+    harm: 'a last copy that runs again on a node that Longhorn has let go holds nothing, and the drain takes it',
+  },
+  {
     file: 'capabilities/drain-lock/domain/own-cordon.ts',
     was: 'isCordoned && isMarkOfRequest(cordonedBy) && cordonedBy !== view.request.id',
     becomes: 'false',

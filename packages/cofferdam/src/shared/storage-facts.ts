@@ -27,6 +27,8 @@ export interface StorageVerdict {
 export interface StorageHold {
   /** `pdb/longhorn-system/instance-manager-1` */
   readonly budgets: readonly string[]
+  /** Pods with copies that no budget holds, such as `longhorn-system/instance-manager-1`: they are not to be evicted. */
+  readonly pods?: readonly string[]
   /** `replica/db-r-1`, `volume/db` */
   readonly object: string
   readonly reason: Reason

@@ -153,6 +153,38 @@ actingTable('once the intent is written', {
       blockedBy: ['replica/db-1: ReplicaMoving, pdb/shop/store'],
     },
   },
+  'storage keeps a pod that no budget holds: it is not evicted, though the API server would let it go (short seed 706246)':
+    {
+      given: {
+        record: draining,
+        node: cordoned,
+        pods: [web0, { ...job0, name: 'store-0', uid: 'store-0-1', budgetUids: [] }],
+        budgets: [locked()],
+        ledger: withStorage,
+        storage: [{ ...ceph, holds: [{ ...moves, budgets: [], pods: ['shop/store-0'], reason: 'LastReplica' }] }],
+      },
+      then: {
+        reason: 'LastReplica',
+        phase: 'Draining',
+        blockedBy: ['replica/db-1: LastReplica, storage/rook-ceph/main'],
+      },
+    },
+  'and the others of the node leave meanwhile': {
+    given: {
+      record: draining,
+      node: cordoned,
+      pods: [web0, job0, { ...job0, name: 'store-0', uid: 'store-0-1', budgetUids: [] }],
+      budgets: [locked()],
+      ledger: withStorage,
+      storage: [{ ...ceph, holds: [{ ...moves, budgets: [], pods: ['shop/store-0'], reason: 'LastReplica' }] }],
+    },
+    then: {
+      reason: 'PodsLeaving',
+      phase: 'Draining',
+      steps: [evictJob],
+      blockedBy: ['replica/db-1: LastReplica, storage/rook-ceph/main'],
+    },
+  },
   'a pod that two budgets cover is named with what to change': {
     given: {
       record: draining,

@@ -23,7 +23,7 @@ import {
   withRecord,
   withReferences,
 } from './disruption-view.ts'
-import { drainBlockers } from './drain-blockers.ts'
+import { drainBlockers, storageKeeps } from './drain-blockers.ts'
 import { keepLocks } from './keep-locks.ts'
 import { cordonOnRecord, isCordonToTakeOver } from './own-cordon.ts'
 import { type PodPlan, planPods } from './plan-pods.ts'
@@ -92,7 +92,7 @@ function decideDraining(view: DisruptionView, acting: Acting): DisruptionDecisio
       responders: responders.waits,
     },
   )
-  const { evicted } = ceph
+  const evicted = ceph.evicted.filter((pod) => storageKeeps({ ...view, held }, pod).length === 0)
   const record = withRecord(acting.record, {
     phase: 'Draining',
     cordonedBy: cordonOnRecord(view),
@@ -105,11 +105,12 @@ function decideDraining(view: DisruptionView, acting: Acting): DisruptionDecisio
   if (evicted.length > 0) steps.push({ step: 'evict', pods: evicted.map(referenceTo), epoch: held.epoch })
   const left = plan.leaves.length + plan.going.length
   const explanation = `${left} ${left === 1 ? 'pod has' : 'pods have'} to leave ${node.name}; ${plan.stays.length} ${plan.stays.length === 1 ? 'stays' : 'stay'}.`
-  const waited = evicted.length + plan.going.length === 0 ? (responders.waits[0] ?? ceph.waits[0]) : undefined
   const seenToKeep = drainBlockers(
     { ...view, held },
-    first === undefined ? { leaves: evicted, going: plan.going } : plan,
+    first === undefined ? { leaves: ceph.evicted, going: plan.going } : plan,
   )
+  const waits = [...responders.waits, ...ceph.waits, ...(ceph.evicted.length === 0 ? [] : seenToKeep)]
+  const waited = evicted.length + plan.going.length === 0 ? waits[0] : undefined
   return goOn(view, {
     reason: first?.reason ?? waited?.reason ?? 'PodsLeaving',
     explanation:

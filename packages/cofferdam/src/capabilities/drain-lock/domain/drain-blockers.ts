@@ -44,6 +44,8 @@ export function leavingBlocker({ request, held, nowMs }: HeldView, pod: PodFacts
 }
 
 export function blockersOf(view: HeldView, pod: PodFacts): DisruptionBlocker[] {
+  const kept = storageKeeps(view, pod)
+  if (kept.length > 0) return kept
   const budgets = budgetsOver(view, pod)
   if (budgets.length > 1) {
     const names = budgets.map(({ name }) => name).join(', ')
@@ -81,6 +83,15 @@ function followingBlocker({ held }: HeldView, budget: BudgetFacts): DisruptionBl
   const { explanation, holder, unblocks } = explainFollowing(followers, '')
   const wayOut = `It waits since ${explanation}. What ends it: ${unblocks}.`
   return { object: budgetKey(budget), holder, since: held.since, reason: 'FollowsOsds', wayOut }
+}
+
+/** Storage keeps a pod that no budget holds: the eviction would be let through, so it is not asked for. */
+export function storageKeeps({ snapshot, held }: HeldView, { namespace, name }: PodFacts): DisruptionBlocker[] {
+  return snapshot.storage.flatMap(({ key, holds = [] }) =>
+    holds
+      .filter(({ pods = [] }) => pods.includes(`${namespace}/${name}`))
+      .map(({ object, reason, wayOut }) => ({ object, holder: key, since: held.since, reason, wayOut })),
+  )
 }
 
 /** Storage keeps the budgets of its own pods for a reason, and the number of disruptions they allow is not it. */

@@ -254,6 +254,41 @@ it('tells what holds the budgets of the node, behind each of them', () => {
   })
 })
 
+describe('a last copy on a node that Longhorn has let go, which runs again since its volume is used elsewhere', () => {
+  const used = { db: { ...alone, attachedTo: 'n2' } }
+  const given = (n1: object, more: Partial<Fixture> = {}): Fixture => ({
+    mode: 'guide',
+    policy: 'allow-if-replica-is-stopped',
+    volumes: used,
+    ...more,
+    nodes: { ...open, n1: { ...leaving, ...n1 } },
+  })
+  const kept = (fixture: Fixture) => (facts(fixture).holds ?? []).flatMap(({ pods = [] }) => pods)
+
+  it('keeps its instance manager, or the drain would take the last copy: no budget is made for a cordoned node (short seed 706246)', () => {
+    const { holds } = facts(given({ hasBudget: false }))
+    expect(holds).toMatchObject([{ budgets: [], pods: ['longhorn-system/im-n1'], reason: 'LastReplica' }])
+  })
+
+  it('keeps it also where the policy moves that copy, until it has moved', () => {
+    const moving = given({ hasBudget: false }, { policy: 'block-for-eviction-if-contains-last-replica' })
+    expect(kept(moving)).toEqual(['longhorn-system/im-n1'])
+  })
+
+  it('keeps no manager that has a budget, that does not run, that has engines only, or whose node is open', () => {
+    expect(kept(given({}))).toEqual([])
+    expect(kept(given({ hasBudget: false, manager: { isRunning: false } }))).toEqual([])
+    expect(kept(given({ hasBudget: false, manager: { type: 'engine' } }))).toEqual([])
+    expect(kept(given({ hasBudget: false, isCordoned: false }))).toEqual([])
+  })
+
+  it('keeps nothing under a policy that protects nothing, or where another copy is whole', () => {
+    expect(kept(given({ hasBudget: false }, { policy: 'always-allow' }))).toEqual([])
+    const two = { db: { copies: { n1: 'healthy', n2: 'healthy' }, attachedTo: 'n2' } } as const
+    expect(kept(given({ hasBudget: false }, { volumes: two }))).toEqual([])
+  })
+})
+
 it('the budgets that hold are those of the namespace where Longhorn is; the key is the same in all of them, or a hold would be lost while it is not known', () => {
   const scene: Fixture = {
     policy: 'block-for-eviction',

@@ -59,7 +59,7 @@ export function longhornStorageFacts(question: LonghornStorageQuestion): Storage
     mayGo: mayGo(snapshot, later),
     isClean: isClean(snapshot, node, awaited),
     ...(awaited.length === 0 ? {} : { awaited: explainAwaited(snapshot, node, awaited) }),
-    holds: holdsOf(snapshot, answer),
+    holds: [...holdsOf(snapshot, answer), ...unguardedHolds(snapshot, answer)],
   }
 }
 
@@ -130,6 +130,27 @@ function holdsOf(
   if (budgets.length === 0) return []
   return answer.blockers.slice(0, mostHolds).map(({ object, reason, explanation, wayOut }) => {
     return { budgets, object, reason, wayOut: `${explanation} ${wayOut}` }
+  })
+}
+
+/**
+ * Managers with a copy that must not go yet, and that have no budget. Longhorn has let the node go when the copy had stopped, and makes no budget
+ * for a cordoned node again, though the volume was attached elsewhere since and the copy runs.
+ */
+function unguardedHolds(
+  { namespace, nodes, instanceManagers, holds, longhornBudgets }: LonghornSnapshot,
+  answer: NodeAnswer | undefined,
+): StorageHold[] {
+  const kept = (answer?.blockers ?? []).filter(({ object }) => object.startsWith('replica/'))
+  const isClosed = nodes.some(({ name, isCordoned }) => name === answer?.node && isCordoned)
+  if (kept.length === 0 || !isClosed) return []
+  const pods = instanceManagers
+    .filter(({ node, isRunning, type }) => node === answer?.node && isRunning && type !== 'engine')
+    .filter(({ name }) => !longhornBudgets.has(name) && !holds.has(name))
+    .map(({ name }) => `${namespace}/${name}`)
+  if (pods.length === 0) return []
+  return kept.slice(0, mostHolds).map(({ object, reason, explanation, wayOut }) => {
+    return { budgets: [], pods, object, reason, wayOut: `${explanation} ${wayOut}` }
   })
 }
 
