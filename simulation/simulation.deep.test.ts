@@ -82,6 +82,7 @@ const mendedShort: Readonly<Record<string, number>> = {
   'a Machine that was found empty between two attempts to drain it goes': 703_819,
   'the last copy is moved off a node that a machine controller drains without a request': 704_175,
   'a last copy that runs again on a cordoned node is not evicted, though no budget holds it': 706_246,
+  'a request that Longhorn holds by a policy of another client says so, and is helped': 705_253,
   'a fence does not hold all of the storage for an OSD that is down and that no data misses': 704_707,
   'nothing is missed of a restore: every API server is stopped for it, for longer than streams are trusted': 701_802,
   'a request ends where a pool was created while another was to have a copy more': 25_307,

@@ -60,6 +60,25 @@ describe('a node that nothing holds', () => {
       60,
       ['n1: replica/db-n1'],
     ],
+    'is not called stuck at first sight by a policy that the guide may be about to change': [
+      {
+        nodes: { n1: cordoned, n2: {} },
+        volumes: { db: { copies: { n1: 'healthy' } } },
+        settings: { mode: 'hold', policy: known('always-allow') },
+      },
+      undefined,
+      [],
+    ],
+    'is stuck at first sight where another client had the last word: who asks why would be told to wait for ever (short seed 705253)':
+      [
+        {
+          nodes: { n1: cordoned, n2: {} },
+          volumes: { db: { copies: { n1: 'healthy' } } },
+          settings: { mode: 'hold', policy: known('always-allow'), isYielded: true },
+        },
+        undefined,
+        ['n1: replica/db-n1'],
+      ],
     'is stuck for reasons of its own when nothing explains it': [
       { nodes: { n1: cordoned, n2: {} } },
       60,

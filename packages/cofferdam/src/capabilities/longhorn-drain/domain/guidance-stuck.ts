@@ -37,7 +37,7 @@ export function observeLingering(
  */
 export function explainLonghornStuck(
   snapshot: LonghornSnapshot,
-  decision: LonghornDecision,
+  decision: Pick<LonghornDecision, 'nodes' | 'budgets'>,
   since?: ReadonlyMap<string, number>,
 ): readonly StuckNode[] {
   const { nowMs } = snapshot
@@ -59,15 +59,21 @@ export function explainLonghornStuck(
   })
 }
 
-/** What Longhorn goes by. Whoever sees it for the first time may see a guide that is about to put another in force. */
+/**
+ * What Longhorn goes by. Whoever sees it for the first time may see a guide that is about to put another in force, but where another client had
+ * the last word.
+ */
 function policyMet({ settings }: LonghornSnapshot, isFirstSight: boolean): DrainPolicy | undefined {
-  const { mode, policy, inForce } = settings
-  const met = isFirstSight && mode !== 'observe' ? policy : inForce
+  const { mode, policy, inForce, isYielded } = settings
+  const met = isFirstSight && mode !== 'observe' && isYielded !== true ? policy : inForce
   return met.known ? met.value : undefined
 }
 
 /** By node, the first of its budgets that should be gone. */
-function lingeringBudgets(snapshot: LonghornSnapshot, decision: LonghornDecision): ReadonlyMap<string, string> {
+function lingeringBudgets(
+  snapshot: LonghornSnapshot,
+  decision: Pick<LonghornDecision, 'nodes' | 'budgets'>,
+): ReadonlyMap<string, string> {
   if (decision.nodes.length === 0) return new Map()
   const free = new Set(decision.nodes.filter(({ mayDrain }) => mayDrain).map(({ node }) => node))
   const cordoned = new Set(snapshot.nodes.filter(({ isCordoned }) => isCordoned).map(({ name }) => name))
@@ -106,8 +112,13 @@ function explainPolicy(
   return {
     object: `replica/${held.name}`,
     explanation: `Nothing should hold node ${node}, but Longhorn goes by ${drainPolicySetting} alone, and under ${policy} replica ${held.name} of volume ${held.volume} holds it.`,
-    wayOut: `Move the replica, or set ${drainPolicySetting} to a policy that lets it go.`,
+    wayOut: yieldedWayOut(index) ?? `Move the replica, or set ${drainPolicySetting} to a policy that lets it go.`,
   }
+}
+
+function yieldedWayOut({ settings: { isYielded, policy } }: LonghornIndex): string | undefined {
+  if (isYielded !== true || !policy.known) return undefined
+  return `Another client has set it while a node was drained: set ${policy.value}, or move the replica.`
 }
 
 function explainSilence(node: string, budget: string): StuckText {

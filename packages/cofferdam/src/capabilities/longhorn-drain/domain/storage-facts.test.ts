@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { known } from '../../../shared/observed.ts'
 import { decideLonghornDrain } from './decide.ts'
 import { createLeavingDecider } from './decide-leaving.ts'
 import { longhornConcern } from './longhorn-concern.ts'
@@ -252,6 +253,25 @@ it('tells what holds the budgets of the node, behind each of them', () => {
       },
     ],
   })
+})
+
+it('a node that nothing holds and that Longhorn keeps by a policy of another client says so: the request named a number of pods (short seed 705253)', () => {
+  const seen = longhornFixture({ nodes: { ...open, n1: leaving }, volumes: { db: alone } })
+  const holdsUnder = (more: Partial<typeof seen.settings>) => {
+    const snapshot = { ...seen, settings: { ...seen.settings, mode: 'hold' as const, ...more } }
+    return longhornStorageFacts({ snapshot, node: 'n1', heldSinceMs: undefined, decide: createLeavingDecider() }).holds
+  }
+  const yielded = { policy: known('always-allow' as const), isYielded: true }
+  expect(holdsUnder(yielded)).toEqual([
+    {
+      budgets: ['pdb/longhorn-system/im-n1'],
+      object: 'replica/db-n1',
+      reason: 'LonghornStuck',
+      wayOut:
+        'Nothing should hold node n1, but Longhorn goes by node-drain-policy alone, and under block-if-contains-last-replica replica db-n1 of volume db holds it. Another client has set it while a node was drained: set always-allow, or move the replica.',
+    },
+  ])
+  expect(holdsUnder({ ...yielded, isYielded: false })).toEqual([])
 })
 
 describe('a last copy on a node that Longhorn has let go, which runs again since its volume is used elsewhere', () => {

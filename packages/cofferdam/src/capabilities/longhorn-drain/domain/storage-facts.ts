@@ -6,6 +6,7 @@ import { holdNameOf } from './budget-object.ts'
 import { isBound } from './bytes-left.ts'
 import type { DecideLeaving } from './decide-leaving.ts'
 import type { NodeAnswer, ReplicaBlocker } from './decision.ts'
+import { explainLonghornStuck } from './guidance-stuck.ts'
 import { longhornConcern } from './longhorn-concern.ts'
 import { policyFor, ruleOf } from './policy.ts'
 import { isUnused } from './protection.ts'
@@ -59,7 +60,7 @@ export function longhornStorageFacts(question: LonghornStorageQuestion): Storage
     mayGo: mayGo(snapshot, later),
     isClean: isClean(snapshot, node, awaited),
     ...(awaited.length === 0 ? {} : { awaited: explainAwaited(snapshot, node, awaited) }),
-    holds: [...holdsOf(snapshot, answer), ...unguardedHolds(snapshot, answer)],
+    holds: [...holdsOf(snapshot, answer), ...unguardedHolds(snapshot, answer), ...stuckHolds(snapshot, answer)],
   }
 }
 
@@ -153,6 +154,20 @@ function unguardedHolds(
     return { budgets: [], pods, object, reason, wayOut: `${explanation} ${wayOut}` }
   })
 }
+
+/** Nothing holds the node, and Longhorn does all the same, for a known cause: that its budget allows nothing is not the reason. */
+function stuckHolds(snapshot: LonghornSnapshot, answer: NodeAnswer | undefined): StorageHold[] {
+  if (answer === undefined || answer.blockers.length > 0) return []
+  const { namespace, instanceManagers, longhornBudgets } = snapshot
+  const managers = instanceManagers.filter(({ node, name }) => node === answer.node && longhornBudgets.has(name))
+  const budgets = managers.map(({ name, node }) => ({ ...lingers, instanceManager: name, node }))
+  return explainLonghornStuck(snapshot, { nodes: [answer], budgets }).map(({ object, reason, explanation, wayOut }) => {
+    const keys = managers.map(({ name }) => `pdb/${namespace}/${name}`)
+    return { budgets: keys, object, reason, wayOut: `${explanation} ${wayOut}` }
+  })
+}
+
+const lingers = { wanted: 'absent', hold: 'needless', reason: 'ReplicasProtected', explanation: '' } as const
 
 const mostHolds = 20
 
