@@ -79,6 +79,7 @@ const mendedShort: Readonly<Record<string, number>> = {
   'the budget of a pod that runs again is released to a tool that waits for it, and that storage waits for': 701_474,
   'the same, where another tool drains the node': 702_614,
   'a request that waits for an OSD which it has taken says so, and is ended by who reads it': 703_161,
+  'the same, where the disk of that OSD has just been in another node': 705_487,
   'a Machine that was found empty between two attempts to drain it goes': 703_819,
   'the last copy is moved off a node that a machine controller drains without a request': 704_175,
   'a last copy that runs again on a cordoned node is not evicted, though no budget holds it': 706_246,

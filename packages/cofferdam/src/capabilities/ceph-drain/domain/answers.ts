@@ -52,7 +52,7 @@ export function answerDomains(layout: Layout, choice: ChosenDomains, rule: Openi
       return {
         mayDrain: false,
         reason: verdict.doubts === undefined ? 'TooFewCopies' : 'PgInDoubt',
-        explanation: `${type} ${name} must stay: ${explainNo(verdict)}.${explainOwnDrain(domain)}`,
+        explanation: `${type} ${name} must stay: ${explainNo(verdict)}.${explainOwnDrain(domain, layout)}`,
       }
     }
     const hindrance = rule.hindranceTo(name, chosen.includes(name) || down.length > 0 ? 'open' : 'begin')
@@ -77,14 +77,20 @@ export function answerDomains(layout: Layout, choice: ChosenDomains, rule: Openi
 }
 
 /**
- * Where a drain has taken one OSD of a domain and the data needs it before the next: it has no place while its node is closed, so the drain
- * would wait for itself.
+ * Where a drain has taken one OSD of a node and the data needs it before the next: it has no place while its node is closed, so the drain
+ * would wait for itself. By CRUSH it may be of another domain, as when its disk has just been moved.
  */
-export function explainOwnDrain({ verdict, neededDown, leaving, drainedNodes }: DomainView): string {
-  if (verdict.may !== 'no' || verdict.doubts !== undefined) return ''
-  if (neededDown.length === 0 || leaving.length === 0) return ''
+export function explainOwnDrain(
+  { verdict, leaving, drainedNodes }: DomainView,
+  { osds, unneeded }: Pick<Layout, 'osds' | 'unneeded'>,
+): string {
+  if (verdict.may !== 'no' || verdict.doubts !== undefined || leaving.length === 0) return ''
+  const taken = osds.filter(
+    ({ id, isDown, nodeName }) => isDown && !unneeded.has(id) && drainedNodes.includes(nodeName ?? ''),
+  )
+  if (taken.length === 0) return ''
   const nodes = fewNames(drainedNodes)
-  return ` The drain of ${nodes} has taken ${osdNames(neededDown)}: where the data does not recover without, this drain waits for itself; uncordon ${nodes} to let it start (cofferdam uncordon ends a request), and drain again when all data is clean.`
+  return ` The drain of ${nodes} has taken ${osdNames(taken.map(({ id }) => id))}: where the data does not recover without, this drain waits for itself; uncordon ${nodes} to let it start (cofferdam uncordon ends a request), and drain again when all data is clean.`
 }
 
 /** Why a verdict is no, and for what lasts until somebody acts, what to do. */

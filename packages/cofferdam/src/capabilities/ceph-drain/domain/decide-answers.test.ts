@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { known } from '../../../shared/observed.ts'
 import { explainNo } from './answers.ts'
 import { decideCephDrain } from './decide.ts'
 import { inWords, no, ours, type Scenario, settle, tell } from './testing/fixture.ts'
@@ -114,6 +115,8 @@ it('a drain that has taken an OSD which the data needs before the next is told t
     false,
     false,
   ])
+  const moved = { ...stuck, down: [2, 3], osd: { 2: { nodeName: known('node-1') } } }
+  expect(decideCephDrain(tell(moved)).domains[0]?.explanation).toContain('The drain of node-1 has taken osd.2:')
   const isSaid = (given: Scenario) => JSON.stringify(decideCephDrain(tell(given))).includes('waits for itself')
   expect([
     isSaid({ ...stuck, cordoned: [] }),

@@ -172,6 +172,18 @@ describe('what holds the OSDs of a node that is being drained already', () => {
     expect(hold?.wayOut).toContain('zone-1 must stay')
   })
 
+  it('is told for a node with OSDs of two zones too, the reason that others have not given first (short seed 705487)', () => {
+    const both = { 5: { nodeName: known('node-1') } }
+    const zones = { 'zone-1': [1, 4], 'zone-2': [2, 5], 'zone-3': [3, 6] }
+    const scenario: Scenario = { zones, osd: both, verdicts: { 'zone-1': no, 'zone-2': no }, cordoned: ['node-1'] }
+    const found = holds({ scenario, osdsOnNode: [1, 4, 5], standing: ['closed'] })
+    expect(found.map(({ object, reason }) => [object, reason])).toEqual([[key, 'TooFewCopies']])
+    const beside = { ...scenario, verdicts: { 'zone-2': no }, arbiter: arbiterWith('reboot-b has zone-2') }
+    expect(
+      holds({ scenario: beside, osdsOnNode: [1, 4, 5], standing: ['closed'] }).map(({ reason }) => reason),
+    ).toEqual(['TooFewCopies'])
+  })
+
   it('is nothing where they may go', () => {
     expect(holds({ scenario: {} })).toEqual([])
   })

@@ -75,21 +75,33 @@ export function decideStorageFacts(input: StorageFactsInput): StorageFactsOutcom
   if (more.length > 0) {
     const domains = answers.map(({ domain }) => domain).join(', ')
     const explanation = `OSDs of ${node} belong to ${domains}; they cannot all be away together.`
-    return one({ ...common, failureDomain: '', mayGo: known({ allowed: false, explanation }) })
+    return one({
+      ...common,
+      failureDomain: '',
+      mayGo: known({ allowed: false, explanation }),
+      ...holdsOf(input, answers),
+    })
   }
   const mayGo = mayGoOf(answer)
   const isUnguarded = mayGo.known && mayGo.value.allowed && !isGuarded(input, decided, answer)
   const facts = { ...common, failureDomain: answer.domain, mayGo: isUnguarded ? unknown(notGuarded) : mayGo }
-  return { facts: [{ ...facts, ...holdsOf(input, answer) }], isBehind: isUnguarded }
+  return { facts: [{ ...facts, ...holdsOf(input, answers) }], isBehind: isUnguarded }
 }
 
 /** Of a node that is being drained already: why the budgets of its OSDs let none of them go, which their numbers do not say. */
-function holdsOf({ budgets, cluster }: StorageFactsInput, { mayDrain, reason, explanation }: DomainAnswer) {
-  if (mayDrain) return {}
+function holdsOf({ budgets, cluster }: StorageFactsInput, answers: readonly DomainAnswer[]) {
+  const held = answers.filter(({ mayDrain }) => !mayDrain)
+  if (held.length === 0) return {}
   const keys = budgets
     .filter((budget) => parseOsdBudget(budget, cluster)?.isOurs === true)
     .map(({ metadata: { namespace = '', name } }) => budgetKey({ namespace, name }))
-  return { holds: [{ budgets: keys, object: storageKey(cluster), reason, wayOut: explanation }] }
+  // What somebody else holds is told by the ledger, and passes; the others come first.
+  const isHeld = ({ reason }: DomainAnswer) => reason === 'StorageKeyHeld'
+  return {
+    holds: [...held.filter((answer) => !isHeld(answer)), ...held.filter(isHeld)]
+      .slice(0, 1)
+      .map(({ reason, explanation }) => ({ budgets: keys, object: storageKey(cluster), reason, wayOut: explanation })),
+  }
 }
 
 /** Which OSDs are down and on which nodes, where data is not clean: the node that is asked about need not be the reason. */

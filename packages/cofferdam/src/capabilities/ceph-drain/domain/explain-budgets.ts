@@ -81,7 +81,7 @@ export function explainBudgets({
       }
       const blocker = chosen.find(({ verdict }) => verdict.may === 'no')
       const trouble = blocker?.verdict.may === 'no' ? `: ${explainNo(blocker.verdict)}` : ''
-      const ownDrain = blocker === undefined ? '' : explainOwnDrain(blocker)
+      const ownDrain = blocker === undefined ? '' : explainOwnDrain(blocker, layout)
       const reason = chosen.some(({ verdict }) => verdict.may === 'disputed') ? 'CephDisagrees' : 'DomainHeld'
       return {
         reason,
