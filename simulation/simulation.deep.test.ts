@@ -85,6 +85,7 @@ const mendedShort: Readonly<Record<string, number>> = {
   'a last copy that runs again on a cordoned node is not evicted, though no budget holds it': 706_246,
   'a request that Longhorn holds by a policy of another client says so, and is helped': 705_253,
   'a fence does not hold all of the storage for an OSD that is down and that no data misses': 704_707,
+  'a node is not drained for a machine configuration that a restored etcd does not have': 705_918,
   'nothing is missed of a restore: every API server is stopped for it, for longer than streams are trusted': 701_802,
   'a request ends where a pool was created while another was to have a copy more': 25_307,
 }

@@ -1,3 +1,4 @@
+import { hasReason } from '@cofferdam/kubernetes/api/api-error.ts'
 import type { Node } from '@cofferdam/kubernetes/api/core.ts'
 import { machineConfigAnnotations } from '@cofferdam/kubernetes/api/kinds/machine-config.ts'
 import { conditionOf } from '@cofferdam/kubernetes/api/kube-object.ts'
@@ -36,7 +37,11 @@ export function startConfigDaemons(
   const askedMs = new Map<string, number>()
 
   async function sync(name: string): Promise<void> {
-    const node = view.get(name)
+    if (view.get(name) === undefined) return
+    // From the server: in the moment in which etcd was restored, what a view has is of a cluster that is no more.
+    const node = await tools.api.get(nodes, { name }).catch((error: unknown) => {
+      if (!hasReason(error, 'NotFound')) throw error
+    })
     if (node === undefined) return
     if (annotationOf(node, 'currentConfig') === '') return register(node)
     const config = annotationOf(node, 'desiredConfig')

@@ -158,6 +158,23 @@ describe('the Machine Config Operator', () => {
     expect(await bootsOf()).toEqual(boots)
   })
 
+  it('asks for no drain for a configuration that a restored etcd does not have: nothing would ever reboot the node (short seed 705918)', async () => {
+    const { server, clock } = scenario
+    const backup = server.backup()
+    const preparedMs = 5_000
+    let isSeen = false
+    const stop = server.observe('nodes', ({ object }) => {
+      if (isSeen || annotationOf(object as Node, 'state') !== 'Working') return
+      isSeen = true
+      // Before the daemon goes on, which waits for as long, and before a view has heard of it.
+      clock.after(preparedMs, () => server.restore(backup))
+    })
+    await change({ configuration: { name: 'two' } })
+    await scenario.seconds(300)
+    stop()
+    expect([isSeen, await lines()]).toEqual([true, ['node-1 Done', 'node-2 Done', 'node-3 Done']])
+  })
+
   it('gives a machine that is new the configuration of its pool, and does not drain it for that', async () => {
     const { metadata, spec } = await scenario.api.get(nodes, { name: 'node-3' })
     await change({ configuration: { name: 'keys' } })
