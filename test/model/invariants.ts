@@ -131,6 +131,12 @@ function holds(state: ModelState, requestId: string, key: string): boolean {
  * A ledger that was lost is told again by records, and one that says Recovering may be of a request that had released everything and had
  * not come to say so. Its budgets are not its own any more then; what is still felt of it is the matter of I6.
  */
+/** Of a request that recovers, as its record says: what stayed of the application runs again. */
+function isReleased({ drainers }: ModelState, index: 0 | 1, app: 0 | 1): boolean {
+  const { phase, releasedBudgets } = drainers[index].value.record.value
+  return phase === 'Recovering' && releasedBudgets.some(({ name }) => name === apps[app])
+}
+
 function hadReleased({ drainers, world }: ModelState, index: 0 | 1): boolean {
   const { phase } = drainers[index].value.record.value
   return world.value.fates[index].hasReleased && (phase === 'Recovering' || isOver(phase))
@@ -184,7 +190,9 @@ export const invariants: readonly Invariant[] = [
           holds(state, requestId, `node/node-${index}`) &&
           holds(state, requestId, storageKey) &&
           (hadReleased(state, index) ||
-            stayingApps(state, index).every((app) => holds(state, requestId, budgetKeyOf(app))))
+            stayingApps(state, index).every(
+              (app) => isReleased(state, index, app) || holds(state, requestId, budgetKeyOf(app)),
+            ))
         )
       }),
   },
